@@ -1,0 +1,50 @@
+# One environment, .venv: `make demo` installs the package alone, the rest adds the developers' tools.
+
+PYTHON ?= python3
+WORKERS ?= auto
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install -q -c constraints.txt
+
+.PHONY: help demo test check bench clean
+
+help:  ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{printf "make %-7s %s\n", $$1, $$2}'
+
+demo: .venv/.installed-core  ## install, then label 1,797 digits from 2 % of their labels
+	@rm -rf runs/demo
+	$(BIN)/manyview fit digits --label-ratio 0.02 --out runs/demo
+
+test: .venv/.installed-dev  ## run all tests but the slow ones; real data from MANYVIEW_DATA
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --maxprocesses 4
+
+check: .venv/.installed-dev  ## lint, formatting, types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: .venv/.installed-dev  ## measure speed, memory and growth
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## remove what make made: .venv, caches, builds, runs/demo
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist runs/demo
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.created:
+	@command -v $(PYTHON) >/dev/null || { echo >&2 \
+	  "manyview needs Python 3.11 to 3.14, but there is no '$(PYTHON)' here; name yours: make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' || { echo >&2 \
+	  "manyview needs Python 3.11 to 3.14, but '$(PYTHON)' is $$($(PYTHON) -V 2>&1); name another: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo >&2 \
+	  "'$(PYTHON)' lacks the venv module; install it (Debian, Ubuntu: apt install python3-venv) and try again."; exit 1; }
+	$(PYTHON) -m venv --clear .venv
+	@touch $@
+
+.venv/.installed-core: .venv/.created pyproject.toml constraints.txt
+	@echo "Installing manyview into .venv; the first time this takes a few minutes, most of it for PyTorch."
+	$(INSTALL) -e .
+	@touch $@
+
+.venv/.installed-dev: .venv/.created pyproject.toml constraints.txt
+	@echo "Installing manyview and its tools into .venv; the first time this takes a few minutes."
+	$(INSTALL) -e '.[dev]'
+	@touch .venv/.installed-core $@

@@ -1,0 +1,1 @@
+"""Label a whole multi-view data set from a few known labels."""

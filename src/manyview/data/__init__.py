@@ -1,0 +1,1 @@
+"""Files in, views out: containers, readers, catalogue, splits, scaling."""

@@ -1,0 +1,140 @@
+"""Catalogue: load a known data set by its name, and check it against its card."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from manyview.data.cards import CATALOG, DatasetCard
+from manyview.data.dataset import Dataset
+from manyview.data.digits import load_digits_views
+from manyview.data.label_values import is_known
+from manyview.data.readers import read_views
+from manyview.data.views import MultiView
+from manyview.errors import DataFileError, InputError, did_you_mean
+
+__all__ = ["CATALOG", "DatasetCard", "find_card", "load_dataset"]
+
+AMBIGUOUS_NAME = "caltech-20"
+SUBFOLDERS = ("", "paper", "other")
+
+
+def find_card(name: str) -> DatasetCard:
+    """Return the card of a data set by its name or the paper's, in any case.
+
+    Examples
+    --------
+    >>> find_card("Caltech-all").name
+    'caltech101-all'
+    """
+    key = name.strip().casefold()
+    if key == AMBIGUOUS_NAME:
+        raise InputError(
+            f"{name!r} is not clear: the paper lists the counts of 'caltech101-7' under this "
+            "name and reports accuracies that fit 'caltech101-20'. Name one of these."
+        )
+    by_paper_name = {
+        card.paper_name.casefold(): card for card in CATALOG.values() if card.paper_name
+    }
+    card = CATALOG.get(key) or by_paper_name.get(key)
+    if card is None:
+        raise InputError(
+            f"No data set is named {name!r}.{did_you_mean(key, CATALOG)} "
+            "`manyview datasets` lists them all."
+        )
+    return card
+
+
+def load_dataset(name: str, *, data_dir: str | Path | None = None) -> Dataset:
+    """Load a data set of the catalogue by its name.
+
+    Parameters
+    ----------
+    name
+        A key of `CATALOG` or the paper's name, in any case. `digits` needs no file.
+    data_dir
+        Folder of the files, also searched in its `paper` and `other`; the environment
+        variable MANYVIEW_DATA where it is not given.
+
+    Examples
+    --------
+    >>> load_dataset("digits").views.n_views
+    5
+    """
+    card = find_card(name)
+    if card.file is None:
+        dataset = load_digits_views()
+    else:
+        dataset = read_views(_find_file(card, card.file, data_dir), **card.read_options)
+    dataset = _as_card_says(dataset, card)
+    _check_counts(dataset, card)
+    return dataset
+
+
+def _find_file(card: DatasetCard, file: str, data_dir: str | Path | None) -> Path:
+    root = data_dir if data_dir is not None else os.environ.get("MANYVIEW_DATA")
+    way_out = "Set MANYVIEW_DATA, or pass data_dir= (--data-dir), to the folder that holds it."
+    if not root:
+        raise DataFileError(f"Data set {card.name!r} needs the file {file}. {way_out}")
+    folders = [Path(root).expanduser() / subfolder for subfolder in SUBFOLDERS]
+    for folder in folders:
+        if (folder / file).is_file():
+            return folder / file
+    looked = ", ".join(str(folder) for folder in folders)
+    raise DataFileError(
+        f"Data set {card.name!r} needs the file {file}, which is in none of: {looked}. {way_out}"
+    )
+
+
+def _as_card_says(dataset: Dataset, card: DatasetCard) -> Dataset:
+    """Give the views the card's names and copies, and add what the card knows to the notes."""
+    given = dataset.views
+    names = list(given.feature_names)
+    features = [given[name] for name in names]
+    graphs = {name: view for name, view in given.items() if name in given.graph_names}
+    notes = list(dataset.notes)
+    for number in card.copies:
+        if number <= len(features):
+            features.append(features[number - 1])
+            names.append(f"view{len(features)}")
+            notes.append(f"View {len(features)} is added as a copy of view {number}.")
+    if len(card.view_names) == len(features):
+        names = list(card.view_names)
+    if card.sha256 is not None and dataset.sha256 != card.sha256:
+        notes.append(
+            f"checksum differs: the catalogue has {card.sha256[:12]}..., the data "
+            f"{dataset.sha256[:12]}..., so results may not compare."
+        )
+    views = {**dict(zip(names, features, strict=True)), **graphs}
+    return replace(
+        dataset,
+        name=card.name,
+        views=MultiView(views, graphs=graphs),
+        notes=(*notes, *card.defects),
+    )
+
+
+def _check_counts(dataset: Dataset, card: DatasetCard) -> None:
+    views, labels = dataset.views, dataset.labels
+    n_classes = 0 if labels is None else len(set(labels[is_known(labels)].tolist()))
+    found = {
+        "samples": len(views),
+        "features": tuple(views[name].shape[1] for name in views.feature_names),
+        "classes": n_classes,
+        "graphs": len(views.graph_names),
+    }
+    expected = {
+        "samples": card.n_samples,
+        "features": card.n_features,
+        "classes": card.n_classes,
+        "graphs": card.n_graphs,
+    }
+    for what, count in expected.items():
+        if found[what] != count:
+            raise DataFileError(
+                f"{card.file or card.name} is not {card.title}: it has {_counted(found[what])} "
+                f"{what} where the catalogue has {_counted(count)}. Read it with read_views."
+            )
+
+
+def _counted(count: object) -> str:
+    return "/".join(map(str, count)) if isinstance(count, tuple) else str(count)

@@ -1,0 +1,166 @@
+"""Several tables as one data set: a view each, joined on the samples' ids."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from manyview.data.label_values import LabelColumn, check_unique, parse_labels, shown_names
+from manyview.data.reading import Reading, ReadOptions, missing_name
+from manyview.data.table_files import Table, read_table
+from manyview.data.views import View
+from manyview.errors import DataFileError
+
+
+@dataclass(frozen=True)
+class _TableParts:
+    """One table taken apart: its ids, its labels, and its features as a view."""
+
+    table: Table
+    sample_ids: list[str] | None
+    label_columns: dict[str, LabelColumn]  # by the column's name
+    view: np.ndarray
+
+    @property
+    def file(self) -> str:
+        return self.table.path.name
+
+
+def read_tables(
+    paths: Sequence[Path], options: ReadOptions, given_labels: LabelColumn | None = None
+) -> Reading:
+    """Read each table as one view named by its file, and join them on sample ids.
+
+    A table of ids and labels alone is no view. `given_labels` come from elsewhere: label
+    columns in the tables are then left out, so that they are not taken for features.
+    """
+    _refuse_equal_stems(paths)
+    tables = [read_table(path, options.samples_in, options.id_column) for path in paths]
+    if given_labels is None:
+        _check_label_column(tables, options.label_column)
+    parts = [_take_apart(table, options) for table in tables]
+    with_features = [part for part in parts if part.view.shape[1]]
+    if not with_features:
+        raise DataFileError(f"{_source(tables)}: no table has a feature column.")
+    notes: list[str] = []
+    sample_ids = _common_ids(with_features, notes)
+    views = {part.table.path.stem: _in_order(part, sample_ids) for part in with_features}
+    source = _source([part.table for part in with_features])
+    reading = Reading(views, source, sample_ids=sample_ids, notes=notes)
+    label_columns = [item for part in parts for item in part.label_columns.items()]
+    chosen = []
+    for name, column in label_columns:
+        if given_labels is None and options.label_column in (None, name):
+            chosen.append((name, column))
+        else:
+            notes.append(f"{column.source} is not used: labels are given.")
+    if chosen:
+        _join_labels(reading, chosen)
+    return reading
+
+
+def _refuse_equal_stems(paths: Sequence[Path]) -> None:
+    path_of: dict[str, Path] = {}
+    for path in paths:
+        other = path_of.setdefault(path.stem, path)
+        if other is not path:
+            raise DataFileError(
+                f"{other} and {path} would both be view {path.stem!r}. Rename one of them."
+            )
+
+
+def _check_label_column(tables: Sequence[Table], label_column: str | None) -> None:
+    names = list(dict.fromkeys(name for table in tables for name in table.header))
+    if label_column is not None and label_column not in names:
+        raise DataFileError(missing_name(_source(tables), "column", label_column, names))
+
+
+def _take_apart(table: Table, options: ReadOptions) -> _TableParts:
+    id_position = table.id_position(options.id_column, options.label_column)
+    ids = None
+    if id_position is not None:
+        ids = table.texts(id_position)
+        check_unique(ids, table.path.name)
+    label_positions = table.label_positions(options.label_column)
+    columns = {}
+    for position in label_positions:
+        source = f"{table.path.name} column {table.header[position]}"
+        labels = parse_labels(table.columns[position], source)
+        columns[table.header[position]] = LabelColumn(source, labels, ids)
+    positions = [
+        position
+        for position in range(len(table.header))
+        if position != id_position and position not in label_positions
+    ]
+    names = ids or [f"row {row}" for row in range(1, table.n_rows + 1)]
+    return _TableParts(table, ids, columns, table.features(positions, names))
+
+
+def _common_ids(tables: Sequence[_TableParts], notes: list[str]) -> list[str] | None:
+    """Return the first table's ids after checking that every table has the same."""
+    first = tables[0]
+    without = [part.file for part in tables if part.sample_ids is None]
+    if len(without) == len(tables):
+        _check_equal_lengths(tables)
+        if len(tables) > 1:
+            notes.append("The tables name no samples; they are joined by row order.")
+        return None
+    if without:
+        raise DataFileError(
+            f"{shown_names(without)} has no column of sample ids, while other tables have one. "
+            "Pass id_column= to name it."
+        )
+    every_id = dict.fromkeys(sample for part in tables for sample in part.sample_ids or ())
+    for part in tables:
+        own = set(part.sample_ids or ())
+        absent = [sample for sample in every_id if sample not in own]
+        if absent:
+            raise DataFileError(
+                f"{part.file} lacks {len(absent)} of {len(every_id)} samples that other tables "
+                f"hold: {shown_names(absent)}. Every table must hold the same samples."
+            )
+    if any(part.sample_ids != first.sample_ids for part in tables):
+        notes.append(f"The tables are joined on sample ids, in the order of {first.file}.")
+    return first.sample_ids
+
+
+def _check_equal_lengths(tables: Sequence[_TableParts]) -> None:
+    first = tables[0]
+    for part in tables:
+        if part.table.n_rows != first.table.n_rows:
+            raise DataFileError(
+                f"{part.file} has {part.table.n_rows} rows but {first.file} has "
+                f"{first.table.n_rows}. Add a column of sample ids, or give every table the same "
+                "rows in the same order."
+            )
+
+
+def _in_order(part: _TableParts, sample_ids: Sequence[str] | None) -> View:
+    if sample_ids is None or part.sample_ids is None or part.sample_ids == sample_ids:
+        return part.view
+    row_of = {sample: row for row, sample in enumerate(part.sample_ids)}
+    return np.asarray(part.view[[row_of[sample] for sample in sample_ids]])
+
+
+def _join_labels(reading: Reading, columns: Sequence[tuple[str, LabelColumn]]) -> None:
+    first_name, first = columns[0]
+    for name, column in columns:
+        labels, notes = column.align(reading.n_samples, reading.sample_ids)
+        if reading.labels is None:
+            reading.labels, reading.labels_source = labels, column.source
+        elif not np.array_equal(labels, reading.labels):
+            way_out = (
+                f"Pass label_column={first_name!r} or label_column={name!r}."
+                if name != first_name
+                else "Remove one of the columns, or give the right labels with labels=."
+            )
+            raise DataFileError(f"labels in {first.source} and {column.source} differ. {way_out}")
+        else:
+            reading.notes.append(f"{column.source} holds the same labels as {first.source}.")
+        if column.sample_ids is not None:
+            reading.notes.extend(notes)
+
+
+def _source(tables: Sequence[Table]) -> str:
+    return shown_names([table.path.name for table in tables])

@@ -1,0 +1,86 @@
+"""Labels in a file of their own: CSV, TSV, text, Parquet or `.npy`."""
+
+from pathlib import Path
+
+import numpy as np
+
+from manyview.data.label_values import LabelColumn, is_number, parse_labels
+from manyview.data.reading import quoted, unreadable
+from manyview.data.table_files import (
+    LABEL_NAMES,
+    PARQUET_SUFFIXES,
+    TEXT_SUFFIXES,
+    Table,
+    read_lines,
+    read_table,
+)
+from manyview.errors import DataFileError
+
+LABEL_SUFFIXES = (*TEXT_SUFFIXES, ".txt", *PARQUET_SUFFIXES, ".npy")
+LABEL_STEMS = ("labels", "label", "y", "classes")
+
+
+def read_label_file(
+    path: Path, *, id_column: str | None = None, label_column: str | None = None
+) -> LabelColumn:
+    """Read one label a sample, with the sample ids where the file has them.
+
+    A file of one column may go without a header. Its first line is one if it is called
+    label, labels, class, target or y, or if it is text above numbers.
+    """
+    suffix = path.suffix.casefold()
+    if suffix == ".npy":
+        return LabelColumn(path.name, parse_labels(_load_npy(path), path.name))
+    if suffix not in LABEL_SUFFIXES:
+        raise DataFileError(
+            f"labels in {path.name} cannot be read: the file must end in one of "
+            f"{', '.join(LABEL_SUFFIXES)}."
+        )
+    if suffix not in PARQUET_SUFFIXES:
+        cells = [row for _, row in read_lines(path)]
+        if len(cells[0]) == 1:
+            return _one_column(path, [row[0].strip() for row in cells], label_column)
+    table = read_table(path, id_column=id_column)
+    return _from_table(path, table, id_column, label_column)
+
+
+def _load_npy(path: Path) -> np.ndarray:
+    try:
+        with path.open("rb") as file:
+            values = np.load(file, allow_pickle=False)
+    except Exception as error:  # numpy raises many kinds on damaged files
+        raise unreadable(path, "an .npy array of numbers or text", error) from error
+    if not isinstance(values, np.ndarray) or values.size != max(values.shape, default=0):
+        raise DataFileError(f"{path.name} must hold one label a sample, in one dimension.")
+    return values.ravel()
+
+
+def _one_column(path: Path, cells: list[str], label_column: str | None) -> LabelColumn:
+    first, *rest = cells
+    has_header = (
+        first == label_column
+        or first.casefold() in {*LABEL_NAMES, path.stem.casefold()}
+        or (not is_number(first) and bool(rest) and all(is_number(cell) for cell in rest if cell))
+    )
+    if label_column is not None and first != label_column:
+        raise DataFileError(f"{path.name} has no column {label_column!r}; it has {first!r}.")
+    return LabelColumn(path.name, parse_labels(rest if has_header else cells, path.name))
+
+
+def _from_table(
+    path: Path, table: Table, id_column: str | None, label_column: str | None
+) -> LabelColumn:
+    id_position = table.id_position(id_column, label_column)
+    if label_column is not None:
+        positions = [table.find(label_column)]
+    else:
+        others = [position for position in range(len(table.header)) if position != id_position]
+        positions = others if len(others) == 1 else table.label_positions()
+    if len(positions) != 1:
+        raise DataFileError(
+            f"{path.name}: which column holds the labels is not clear; it has "
+            f"{quoted(table.header)}. Pass label_column=."
+        )
+    source = f"{path.name} column {table.header[positions[0]]}"
+    ids = None if id_position is None else table.texts(id_position)
+    return LabelColumn(source, parse_labels(table.columns[positions[0]], source), ids)

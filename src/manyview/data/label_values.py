@@ -1,0 +1,189 @@
+"""Label vectors as files give them: which are known, what they say, where they come from."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from manyview.errors import DataFileError
+
+UNKNOWN_WORDS = frozenset({"", "na", "nan", "?", "-1"})
+LARGEST_EXACT = 2**53  # longer numbers are names: as floats, different ones would be equal
+N_SHOWN = 5  # names listed in a sentence before it says "and n more"
+
+
+def is_known(labels: Any) -> np.ndarray:
+    """Mark the samples whose label is known: not -1, None or NaN.
+
+    Examples
+    --------
+    >>> is_known([3, -1, 0])
+    array([ True, False,  True])
+    """
+    values = np.asarray(labels)
+    if values.dtype.kind == "f":
+        return np.asarray(~np.isnan(values) & (values != -1))
+    if values.dtype.kind == "O":
+        return np.array([not _is_unknown(value) for value in values], dtype=bool)
+    if values.dtype.kind == "i":
+        return np.asarray(values != -1)
+    return np.ones(len(values), dtype=bool)
+
+
+def _is_unknown(value: object) -> bool:
+    if isinstance(value, (float, np.floating)) and math.isnan(value):
+        return True
+    return value is None or (not isinstance(value, str) and value == -1)
+
+
+def mark_unknown(labels: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+    """Copy the labels with the marked ones unknown: -1 among numbers, else None.
+
+    Unsigned labels become int64; texts and booleans become objects where one is unknown.
+    """
+    if labels.dtype.kind in "if":
+        marked = labels.copy()
+    else:
+        marked = labels.astype(np.int64 if labels.dtype.kind == "u" else object)
+    marked[unknown] = None if marked.dtype == object else -1
+    return marked
+
+
+def parse_labels(values: Sequence[str] | np.ndarray, source: str) -> np.ndarray:
+    """Turn raw labels into int64 (-1 unknown), booleans, or texts (None unknown).
+
+    Whole numbers stay the numbers they are, so classes may count from 0 or from 1.
+    Blank, NA, nan, ? and -1 are unknown.
+
+    Examples
+    --------
+    >>> parse_labels(["1", "NA", "2"], "y.csv")
+    array([ 1, -1,  2])
+    >>> parse_labels(["cat", "?"], "y.csv")
+    array(['cat', None], dtype=object)
+    """
+    array = np.asarray(values)
+    if array.dtype.kind == "b":
+        return array
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    if array.dtype.kind == "f":
+        return _whole_numbers(array, source)
+    words = ["" if _is_unknown(value) else str(value).strip() for value in array]
+    unknown = np.array([word.casefold() in UNKNOWN_WORDS for word in words], dtype=bool)
+    numbers = ["nan" if gone else word for word, gone in zip(words, unknown, strict=True)]
+    if all(is_number(number) for number in numbers):
+        parsed = np.array(numbers, dtype=np.float64)
+        if np.nanmax(np.abs(parsed), initial=0) < LARGEST_EXACT:
+            return _whole_numbers(parsed, source)
+    texts = np.array(words)
+    return mark_unknown(texts, unknown) if unknown.any() else texts
+
+
+def _whole_numbers(values: np.ndarray, source: str) -> np.ndarray:
+    known = ~np.isnan(values)
+    broken = values[known & ~(np.isfinite(values) & (values == np.round(values)))]
+    if len(broken):
+        raise DataFileError(f"labels in {source} must be whole numbers or text; got {broken[0]:g}.")
+    return np.where(known, values, -1).astype(np.int64)
+
+
+def is_number(cell: str) -> bool:
+    """Say whether a table's cell is a number; 'nan' and 'inf' are."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell  # float() would read the id '1_2' as 12
+
+
+def describe_labels(labels: np.ndarray, source: str) -> str:
+    """Say in a few words what the labels are.
+
+    Examples
+    --------
+    >>> describe_labels(np.array([1, 2, 3, -1]), "Y")
+    'labels in Y: 3 classes from 1 to 3, 1 sample unknown'
+    """
+    known = is_known(labels)
+    classes = sorted(set(labels[known].tolist()))
+    count = f"{len(classes)} class{'' if len(classes) == 1 else 'es'}"
+    if not classes:
+        text = "every label unknown"
+    elif isinstance(classes[0], str) or len(classes) == 1:
+        text = f"{count} ({shown_names(classes)})"
+    elif classes == list(range(classes[0], classes[-1] + 1)):
+        text = f"{count} from {classes[0]} to {classes[-1]}"
+    else:
+        text = f"{count} between {classes[0]} and {classes[-1]}"
+    n_unknown = int((~known).sum())
+    if classes and n_unknown:
+        text += f", {n_unknown} sample{'' if n_unknown == 1 else 's'} unknown"
+    return f"labels in {source}: {text}"
+
+
+def shown_names(names: Sequence[object]) -> str:
+    """List the first names, and say how many more there are."""
+    listed = ", ".join(str(name) for name in names[:N_SHOWN])
+    rest = len(names) - N_SHOWN
+    return f"{listed} and {rest} more" if rest > 0 else listed
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """Labels from one place, with the ids of their samples if that place names them."""
+
+    source: str
+    labels: np.ndarray
+    sample_ids: Sequence[str] | None = None
+
+    def align(
+        self, n_samples: int, sample_ids: Sequence[str] | None
+    ) -> tuple[np.ndarray, list[str]]:
+        """Put the labels into the views' order; samples it does not name stay unknown.
+
+        Returns the labels and notes on what was done.
+        """
+        if self.sample_ids is None or sample_ids is None:
+            return self._align_by_row(n_samples)
+        check_unique(self.sample_ids, self.source)
+        row_of = {sample: row for row, sample in enumerate(self.sample_ids)}
+        rows = np.array([row_of.get(sample, -1) for sample in sample_ids], dtype=np.int64)
+        absent = rows < 0
+        if absent.all():
+            raise DataFileError(
+                f"{self.source} names none of the {n_samples} samples: the views hold "
+                f"{sample_ids[0]!r}, it holds {self.sample_ids[0]!r}."
+            )
+        notes = []
+        if absent.any():
+            notes.append(
+                f"{self.source} names no label for {absent.sum()} of {n_samples} samples; "
+                "they are unknown."
+            )
+        n_extra = len(self.sample_ids) - int((~absent).sum())
+        if n_extra:
+            notes.append(f"{self.source} names {n_extra} samples that no view holds; not used.")
+        labels = self.labels[rows]
+        return (mark_unknown(labels, absent) if absent.any() else labels), notes
+
+    def _align_by_row(self, n_samples: int) -> tuple[np.ndarray, list[str]]:
+        if len(self.labels) != n_samples:
+            raise DataFileError(
+                f"{self.source} holds {len(self.labels)} labels but the views hold "
+                f"{n_samples} samples."
+            )
+        return self.labels, [f"Labels in {self.source} are joined to the views by row order."]
+
+
+def check_unique(sample_ids: Sequence[str], source: str) -> None:
+    """Refuse ids that occur more than once, and say which."""
+    repeated = [sample for sample, count in Counter(sample_ids).items() if count > 1]
+    if repeated:
+        raise DataFileError(
+            f"{source} names {len(repeated)} sample id(s) more than once: "
+            f"{shown_names(repeated)}. Every sample must have one row."
+        )

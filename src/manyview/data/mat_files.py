@@ -1,0 +1,275 @@
+"""MATLAB files: the layouts of the multi-view field, from cells and matrices to views."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.io
+
+from manyview.data.label_values import LabelColumn, parse_labels
+from manyview.data.mat73_files import is_mat73, load_mat73
+from manyview.data.reading import (
+    Reading,
+    ReadOptions,
+    as_view,
+    check_rows,
+    choose_reading,
+    equal_views,
+    is_sparse,
+    missing_name,
+    quoted,
+    samples_are_rows,
+    unreadable,
+)
+from manyview.data.views import View
+from manyview.errors import DataFileError
+
+VIEW_KEYS = ("x", "fea", "data", "views", "features")  # the field's names, any case
+LABEL_KEYS = ("y", "gt", "truelabel", "truth", "labels", "label", "gnd")
+GRAPH_KEYS = ("adj", "graphs")
+
+
+def read_mat(path: Path, options: ReadOptions, given_labels: LabelColumn | None = None) -> Reading:
+    """Read views, labels and graphs from a `.mat` file.
+
+    `given_labels` come from elsewhere: the file's own are then not looked for, and their
+    number decides whether samples are rows or columns.
+    """
+    variables = load_variables(path)
+    notes: list[str] = []
+    labels, labels_key = None, ""
+    n_samples, labels_source = None, ""
+    if given_labels is None:
+        labels_key, labels = _find_labels(path.name, variables, options, notes)
+        n_samples, labels_source = (None if labels is None else len(labels)), repr(labels_key)
+    elif given_labels.sample_ids is None:
+        n_samples, labels_source = len(given_labels.labels), given_labels.source
+    source, views = _find_views(path.name, variables, options, n_samples, notes)
+    check_rows(views, n_samples, path.name, labels_source)
+    reading = Reading(views, source, labels=labels, labels_source=labels_key, notes=notes)
+    graphs_key, reading.graphs = _find_graphs(path.name, variables, options, reading.n_samples)
+    if given_labels is None and labels is None:
+        _refuse_hidden_labels(path.name, variables, reading)
+    _note_unused(reading, variables, {*source.split(", "), labels_key, graphs_key})
+    return reading
+
+
+def load_variables(path: Path) -> dict[str, Any]:
+    """Load a `.mat` file's variables, of either MATLAB format."""
+    if is_mat73(path):
+        return load_mat73(path)
+    try:
+        loaded = scipy.io.loadmat(path)
+    except Exception as error:  # scipy raises some ten kinds on damaged files
+        raise unreadable(path, "a .mat file", error) from error
+    return {key: value for key, value in loaded.items() if not key.startswith("__")}
+
+
+def _find_labels(
+    file: str, variables: Mapping[str, Any], options: ReadOptions, notes: list[str]
+) -> tuple[str, np.ndarray | None]:
+    if options.labels_key is not None:
+        key = options.labels_key
+        if key not in variables:
+            known = _known_keys(variables, LABEL_KEYS)
+            raise DataFileError(
+                missing_name(
+                    file,
+                    "variable",
+                    key,
+                    list(variables),
+                    f" Pass labels_key={known[0]!r}." if known else "",
+                )
+            )
+        labels = _label_vector(variables[key], key, file)
+        if labels is None:
+            raise DataFileError(
+                f"{file}: {key!r} must hold one label a sample; got {_shape_text(variables[key])}."
+            )
+        return key, labels
+    candidates = {
+        key: labels
+        for key in _known_keys(variables, LABEL_KEYS)
+        if (labels := _label_vector(variables[key], key, file)) is not None
+    }
+    if not candidates:
+        return "", None
+    key = choose_reading(
+        candidates, np.array_equal, file=file, what="labels", option="labels_key", notes=notes
+    )
+    return key, candidates[key]
+
+
+def _find_views(
+    file: str,
+    variables: Mapping[str, Any],
+    options: ReadOptions,
+    n_samples: int | None,
+    notes: list[str],
+) -> tuple[str, dict[str, View]]:
+    if options.views_key is not None:
+        keys = [options.views_key] if isinstance(options.views_key, str) else options.views_key
+        found: dict[str, View] = {}
+        for key in keys:
+            if key not in variables:
+                raise DataFileError(missing_name(file, "variable", key, list(variables)))
+            matrices = _matrices(variables[key], key if len(keys) > 1 else "view", key)
+            if matrices is None:
+                raise DataFileError(
+                    f"{file}: {key!r} must be a matrix or a cell of matrices; got "
+                    f"{_shape_text(variables[key])}."
+                )
+            found |= matrices
+        return ", ".join(keys), _samples_in_rows(found, n_samples, options, file)
+    candidates = {
+        key: matrices
+        for key in _known_keys(variables, VIEW_KEYS)
+        if (matrices := _matrices(variables[key], "view", key)) is not None
+    }
+    if not candidates:
+        likely = [key for key, value in variables.items() if _matrices(value, "", "")]
+        way_out = f" Pass views_key={likely[0]!r}." if likely else ""
+        raise DataFileError(missing_name(file, "variable", "X", list(variables), way_out))
+    if len(candidates) == 1:
+        key, matrices = candidates.popitem()
+        return key, _samples_in_rows(matrices, n_samples, options, file)
+    key = choose_reading(
+        {
+            key: _samples_in_rows(matrices, n_samples, options, file)
+            for key, matrices in candidates.items()
+        },
+        _equal_view_sets,
+        file=file,
+        what="views",
+        option="views_key",
+        notes=notes,
+    )
+    return key, _samples_in_rows(candidates[key], n_samples, options, file)
+
+
+def _find_graphs(
+    file: str, variables: Mapping[str, Any], options: ReadOptions, n_samples: int
+) -> tuple[str, dict[str, View]]:
+    key = options.graphs_key
+    if key is None:
+        known = _known_keys(variables, GRAPH_KEYS)
+        if not known:
+            return "", {}
+        key = known[0]
+    elif key not in variables:
+        raise DataFileError(missing_name(file, "variable", key, list(variables)))
+    graphs = _matrices(variables[key], key, key)
+    wrong = [
+        f"{name} of {graph.shape[0]} x {graph.shape[1]}"
+        for name, graph in (graphs or {}).items()
+        if graph.shape != (n_samples, n_samples)
+    ]
+    if graphs is None or wrong:
+        raise DataFileError(
+            f"{file}: {key!r} must hold graphs of {n_samples} x {n_samples}; got "
+            f"{wrong[0] if wrong else _shape_text(variables[key])}."
+        )
+    return key, {name: as_view(graph) for name, graph in graphs.items()}
+
+
+def _known_keys(variables: Mapping[str, Any], names: tuple[str, ...]) -> list[str]:
+    known = [key for key in variables if key.casefold() in names]
+    return sorted(known, key=lambda key: names.index(key.casefold()))
+
+
+def _matrices(value: Any, cell_name: str, name: str) -> dict[str, Any] | None:
+    """Name the matrices of a cell `view1`, `view2`, ..., or one matrix by its variable."""
+    if _is_matrix(value):
+        return {name: value}
+    if not isinstance(value, np.ndarray) or value.dtype != object or not value.size:
+        return None
+    cells = list(value.ravel())
+    if not all(_is_matrix(cell) for cell in cells):
+        return None
+    return {f"{cell_name}{number}": cell for number, cell in enumerate(cells, start=1)}
+
+
+def _is_matrix(value: Any) -> bool:
+    return (
+        (is_sparse(value) or isinstance(value, np.ndarray))
+        and value.dtype.kind in "fiub"
+        and len(value.shape) == 2
+        and value.shape[0] * value.shape[1] > 1
+    )
+
+
+def _samples_in_rows(
+    matrices: Mapping[str, Any], n_samples: int | None, options: ReadOptions, file: str
+) -> dict[str, View]:
+    rows = samples_are_rows(matrices, n_samples, options.samples_in, file)
+    return {name: as_view(view if rows else view.T) for name, view in matrices.items()}
+
+
+def _equal_view_sets(one: Mapping[str, View], other: Mapping[str, View]) -> bool:
+    return len(one) == len(other) and all(
+        equal_views(view, twin) for view, twin in zip(one.values(), other.values(), strict=True)
+    )
+
+
+def _label_vector(value: Any, key: str, file: str) -> np.ndarray | None:
+    """Return the labels a variable holds, or None where it holds something else."""
+    if is_sparse(value) and 1 in value.shape:
+        value = value.toarray()
+    if not isinstance(value, np.ndarray) or value.size < 2:
+        return None
+    if value.dtype.kind in "fiub":
+        return parse_labels(value.ravel(), repr(key)) if _is_vector(value) else None
+    if value.dtype.kind == "U":
+        return parse_labels(value.ravel(), repr(key))
+    if value.dtype != object:
+        return None
+    cells = [np.asarray(cell) for cell in value.ravel() if not is_sparse(cell)]
+    if len(cells) < value.size:
+        return None
+    if all(cell.size <= 1 and cell.dtype.kind in "Ufiub" for cell in cells):
+        words = [str(cell.ravel()[0]) if cell.size else "" for cell in cells]
+        return parse_labels(words, repr(key)) if _is_vector(value) else None
+    if not all(cell.dtype.kind in "fiub" and cell.size > 1 and _is_vector(cell) for cell in cells):
+        return None
+    vectors = [parse_labels(cell.ravel(), repr(key)) for cell in cells]
+    if not all(np.array_equal(vector, vectors[0]) for vector in vectors):
+        raise DataFileError(
+            f"{file}: the {len(vectors)} label vectors in {key!r} differ. Every view must hold "
+            "the same samples in the same order."
+        )
+    return vectors[0]
+
+
+def _is_vector(value: np.ndarray) -> bool:
+    return bool(value.size == max(value.shape))
+
+
+def _shape_text(value: Any) -> str:
+    shape = " x ".join(str(size) for size in getattr(value, "shape", ()))
+    is_cell = isinstance(value, np.ndarray) and value.dtype == object
+    return f"{'a cell' if is_cell else 'a variable'} of {shape}" if shape else "something else"
+
+
+def _refuse_hidden_labels(file: str, variables: Mapping[str, Any], reading: Reading) -> None:
+    """Refuse to call data unlabeled while an unrecognised variable looks like labels."""
+    for key, value in variables.items():
+        if key in reading.source.split(", "):
+            continue
+        try:
+            labels = _label_vector(value, key, file)
+        except DataFileError:
+            continue  # numbers with fractions are no labels
+        if labels is None or len(labels) != reading.n_samples:
+            continue
+        if len(set(labels.tolist())) < len(labels):
+            raise DataFileError(
+                missing_name(file, "variable", "Y", list(variables), f" Pass labels_key={key!r}.")
+            )
+
+
+def _note_unused(reading: Reading, variables: Mapping[str, Any], used: set[str]) -> None:
+    said = {note.split(" ", 1)[0] for note in reading.notes}
+    unused = [key for key in variables if key not in used | said]
+    if unused:
+        reading.notes.append(f"Not used: {quoted(unused)}.")

@@ -1,0 +1,234 @@
+"""NumPy archives: 2-D arrays as views, 1-D arrays as labels, names and ids."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manyview.data.label_values import (
+    LabelColumn,
+    describe_labels,
+    is_known,
+    mark_unknown,
+    parse_labels,
+)
+from manyview.data.reading import (
+    Reading,
+    ReadOptions,
+    as_view,
+    check_rows,
+    choose_reading,
+    missing_name,
+    quoted,
+    samples_are_rows,
+    unreadable,
+)
+from manyview.data.views import View
+from manyview.errors import DataFileError
+
+LABEL_KEYS = ("y", "labels", "label", "gt")  # any case
+ID_KEYS = ("sample_ids", "ids", "files")
+SPARSE_PARTS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes
+
+
+def read_npz(path: Path, options: ReadOptions, given_labels: LabelColumn | None = None) -> Reading:
+    """Read views and labels from an `.npz` archive, without unpickling anything.
+
+    `given_labels` come from elsewhere: the archive's own are then not looked for.
+    """
+    arrays = load_arrays(path)
+    notes: list[str] = []
+    labels, labels_key, n_samples, labels_source = None, "", None, ""
+    if given_labels is None:
+        labels_key, labels = _find_labels(path.name, arrays, options, notes)
+        n_samples, labels_source = (None if labels is None else len(labels)), repr(labels_key)
+    elif given_labels.sample_ids is None:
+        n_samples, labels_source = len(given_labels.labels), given_labels.source
+    graph_keys = _graph_keys(path.name, arrays, options)
+    views = _find_views(path.name, arrays, options, n_samples, graph_keys)
+    check_rows(views, n_samples, path.name, labels_source)
+    source = ", ".join(views) if len(views) < 3 else f"{next(iter(views))} to {list(views)[-1]}"
+    reading = Reading(views, source, labels=labels, labels_source=labels_key, notes=notes)
+    reading.graphs = _checked_graphs(path.name, arrays, graph_keys, reading.n_samples)
+    used = {*views, *graph_keys, labels_key}
+    if labels is not None and "class_names" in arrays:
+        reading.labels = _name_classes(labels, arrays["class_names"], path.name, notes)
+        used.add("class_names")
+    if "view_names" in arrays:
+        reading.views = _rename(views, arrays["view_names"], path.name)
+        used.add("view_names")
+    id_keys = [key for key in ID_KEYS if key in arrays and len(arrays[key]) == reading.n_samples]
+    if id_keys:
+        reading.sample_ids = [str(name) for name in arrays[id_keys[0]].tolist()]
+        used.add(id_keys[0])
+    said = {note.split(" ", 1)[0] for note in notes}
+    unused = [key for key in arrays if key not in used | said]
+    if unused:
+        notes.append(f"Not used: {quoted(unused)}.")
+    return reading
+
+
+def load_arrays(path: Path) -> dict[str, Any]:
+    """Load an archive's arrays; a saved scipy matrix is one array named as the file."""
+    try:
+        # numpy leaves the file open when it fails, unless it is opened here.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            if set(archive.files) >= SPARSE_PARTS:
+                return {path.stem: as_view(sparse.load_npz(path))}
+            return {key: _plain_array(archive, key, path.name) for key in archive.files}
+    except DataFileError:
+        raise
+    except Exception as error:  # zipfile, zlib and numpy raise many kinds on damaged files
+        raise unreadable(path, "an .npz archive", error) from error
+
+
+def _plain_array(archive: Any, key: str, file: str) -> np.ndarray:
+    try:
+        return np.asarray(archive[key])
+    except ValueError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise DataFileError(
+            f"{key!r} in {file} holds Python objects, which only pickle could load; manyview "
+            "never unpickles. Save it as plain numbers or as text (dtype=str)."
+        ) from error
+
+
+def _find_labels(
+    file: str, arrays: Mapping[str, Any], options: ReadOptions, notes: list[str]
+) -> tuple[str, np.ndarray | None]:
+    known = sorted(
+        (key for key in arrays if key.casefold() in LABEL_KEYS),
+        key=lambda key: LABEL_KEYS.index(key.casefold()),
+    )
+    if options.labels_key is not None:
+        key = options.labels_key
+        if key not in arrays:
+            way_out = f" Pass labels_key={known[0]!r}." if known else ""
+            raise DataFileError(missing_name(file, "array", key, list(arrays), way_out))
+        if not _is_vector(arrays[key]):
+            raise DataFileError(
+                f"{file}: {key!r} must hold one label a sample; got shape {arrays[key].shape}."
+            )
+        return key, parse_labels(arrays[key].ravel(), repr(key))
+    candidates = {
+        key: parse_labels(arrays[key].ravel(), repr(key))
+        for key in known
+        if _is_vector(arrays[key])
+    }
+    if not candidates:
+        return "", None
+    key = choose_reading(
+        candidates, np.array_equal, file=file, what="labels", option="labels_key", notes=notes
+    )
+    return key, candidates[key]
+
+
+def _is_vector(array: Any) -> bool:
+    return array.ndim == 1 or (array.ndim == 2 and 1 in array.shape and array.size > 1)
+
+
+def _graph_keys(file: str, arrays: Mapping[str, Any], options: ReadOptions) -> list[str]:
+    stem = options.graphs_key or "adj"
+    keys = [key for key in arrays if re.fullmatch(re.escape(stem) + r"\d*", key)]
+    if options.graphs_key is not None and not keys:
+        raise DataFileError(missing_name(file, "array", stem, list(arrays)))
+    return keys
+
+
+def _checked_graphs(
+    file: str, arrays: Mapping[str, Any], keys: list[str], n_samples: int
+) -> dict[str, View]:
+    for key in keys:
+        if arrays[key].shape != (n_samples, n_samples):
+            raise DataFileError(
+                f"{file}: {key!r} must hold a graph of {n_samples} x {n_samples}; got shape "
+                f"{arrays[key].shape}."
+            )
+    return {key: as_view(arrays[key]) for key in keys}
+
+
+def _find_views(
+    file: str,
+    arrays: Mapping[str, Any],
+    options: ReadOptions,
+    n_samples: int | None,
+    graph_keys: list[str],
+) -> dict[str, View]:
+    if options.views_key is not None:
+        keys = [options.views_key] if isinstance(options.views_key, str) else options.views_key
+        for key in keys:
+            if key not in arrays:
+                raise DataFileError(missing_name(file, "array", key, list(arrays)))
+            if arrays[key].ndim != 2:
+                raise DataFileError(
+                    f"{file}: {key!r} must be 2-D to be a view; got shape {arrays[key].shape}."
+                )
+        matrices = {key: arrays[key] for key in keys}
+    else:
+        matrices = _likely_views(arrays, n_samples, graph_keys)
+    if not matrices:
+        fitting = "" if n_samples is None else f" with {n_samples} samples, as many as labels"
+        raise DataFileError(
+            f"{file} has no 2-D array{fitting}; it has {quoted(list(arrays))}. "
+            "Pass views_key= to name the views."
+        )
+    if n_samples is None and options.samples_in is None:
+        return {key: as_view(matrix) for key, matrix in matrices.items()}  # NumPy's convention
+    rows = samples_are_rows(matrices, n_samples, options.samples_in, file)
+    return {key: as_view(matrix if rows else matrix.T) for key, matrix in matrices.items()}
+
+
+def _likely_views(
+    arrays: Mapping[str, Any], n_samples: int | None, graph_keys: list[str]
+) -> dict[str, Any]:
+    matrices = {
+        key: array
+        for key, array in arrays.items()
+        if array.ndim == 2
+        and array.dtype.kind in "fiub"
+        and key not in graph_keys
+        and not (key.casefold() in LABEL_KEYS and _is_vector(array))
+    }
+    numbered = {key: int(key[4:]) for key in matrices if re.fullmatch(r"view\d+", key)}
+    if numbered:
+        return {key: matrices[key] for key in sorted(numbered, key=numbered.__getitem__)}
+    if n_samples is None:
+        return matrices
+    for axis in (0, 1):
+        fitting = {key: array for key, array in matrices.items() if array.shape[axis] == n_samples}
+        if fitting:
+            return fitting
+    return {}
+
+
+def _name_classes(
+    labels: np.ndarray, class_names: np.ndarray, file: str, notes: list[str]
+) -> np.ndarray:
+    """Turn numbers into class names, whether they count from 0 or from 1."""
+    names, known = class_names.astype(str), is_known(labels)
+    if labels.dtype.kind != "i" or not known.any():
+        return labels
+    lowest, highest = int(labels[known].min()), int(labels[known].max())
+    if lowest < 0 or highest - min(lowest, 1) >= len(names):
+        raise DataFileError(
+            f"{file}: 'class_names' names {len(names)} classes, but "
+            f"{describe_labels(labels, repr('y'))}."
+        )
+    if lowest > 0 and highest < len(names):
+        notes.append("class_names is not used: labels may count from 0 or from 1, both fit.")
+        return labels
+    named = names[np.where(known, labels - (highest == len(names)), 0)]
+    return named if known.all() else mark_unknown(named, ~known)
+
+
+def _rename(views: dict[str, View], view_names: np.ndarray, file: str) -> dict[str, View]:
+    names = [str(name) for name in view_names.ravel().tolist()]
+    if len(set(names)) != len(views) or len(names) != len(views):
+        raise DataFileError(
+            f"{file}: 'view_names' must give {len(views)} different names; got {names}."
+        )
+    return dict(zip(names, views.values(), strict=True))

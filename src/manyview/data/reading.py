@@ -1,0 +1,198 @@
+"""Reading: what one file format hands on, and the checks and sentences all formats share."""
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+
+from manyview.data.label_values import shown_names
+from manyview.data.views import View
+from manyview.errors import DataFileError, did_you_mean
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """The choices of `read_views` that decide between readings of one file."""
+
+    views_key: str | Sequence[str] | None = None
+    labels_key: str | None = None
+    graphs_key: str | None = None
+    samples_in: str | None = None
+    id_column: str | None = None
+    label_column: str | None = None
+
+
+@dataclass
+class Reading:
+    """Views and labels as one format found them, samples in rows."""
+
+    views: dict[str, View]
+    source: str
+    graphs: dict[str, View] = field(default_factory=dict)
+    labels: np.ndarray | None = None
+    labels_source: str = ""
+    sample_ids: Sequence[str] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows of the first view."""
+        return int(next(iter(self.views.values())).shape[0])
+
+
+def unreadable(path: Path, kind: str, error: Exception) -> DataFileError:
+    """Make the error for a file that its own library cannot open."""
+    if isinstance(error, MemoryError):
+        return DataFileError(f"{path.name} does not fit in memory, or is damaged.")
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return DataFileError(
+        f"{path.name} could not be read as {kind}: it is damaged, cut short, or of another "
+        f"format ({reason[:160]})."
+    )
+
+
+def import_extra(module: str, path: Path) -> Any:
+    """Import a library of the `io` extra, only when a file needs it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise DataFileError(
+            f"{path.name} needs {module}, which is not installed. "
+            "Install it with: pip install manyview[io]"
+        ) from error
+
+
+def quoted(names: Sequence[str]) -> str:
+    """Join names as in a sentence: 'X', 'Y' and 'gt'."""
+    if not names:
+        return "nothing"
+    words = [repr(name) for name in names]
+    if len(words) > 10:
+        return f"{', '.join(words[:10])} and {len(words) - 10} more"
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def missing_name(file: str, kind: str, name: str, names: Sequence[str], way_out: str = "") -> str:
+    """Say that a file lacks a named thing, what it has, and the way out."""
+    way_out = way_out or did_you_mean(name, names)
+    return f"{file} has no {kind} {name!r}; it has {quoted(names)}.{way_out}"
+
+
+def choose_reading(
+    candidates: Mapping[str, Found],
+    same: Callable[[Found, Found], bool],
+    *,
+    file: str,
+    what: str,
+    option: str,
+    notes: list[str],
+) -> str:
+    """Return the first of several equal candidates; refuse when two differ."""
+    first, *others = candidates
+    for other in others:
+        if not same(candidates[first], candidates[other]):
+            raise DataFileError(
+                f"{file} holds {what} twice, and they differ: in {first!r} and in {other!r}. "
+                f"Pass {option}={first!r} or {option}={other!r}."
+            )
+        notes.append(f"{other} holds the same {what} as {first} and is not used.")
+    return first
+
+
+def samples_are_rows(
+    views: Mapping[str, View], n_samples: int | None, samples_in: str | None, file: str
+) -> bool:
+    """Say whether samples are the views' rows; else they are the columns.
+
+    The number of samples decides; without it, the side that all views share.
+    """
+    if samples_in is not None:
+        return samples_in == "rows"
+    shapes = [view.shape for view in views.values()]
+    n_rows, n_columns = (n_samples, n_samples) if n_samples is not None else shapes[0]
+    rows_fit = [shape[0] == n_rows for shape in shapes]
+    columns_fit = [shape[1] == n_columns for shape in shapes]
+    if all(rows_fit) and all(columns_fit):
+        raise DataFileError(
+            f"{file}: samples may be the rows or the columns of {quoted(list(views))}; both fit. "
+            "Pass samples_in='rows' or samples_in='columns'."
+        )
+    return all(rows_fit) or (not all(columns_fit) and sum(rows_fit) >= sum(columns_fit))
+
+
+def check_rows(
+    views: Mapping[str, View], n_samples: int | None, file: str, labels_source: str
+) -> None:
+    """Refuse a view that does not hold as many samples as the labels or the first view."""
+    first, first_view = next(iter(views.items()))
+    for name, view in views.items():
+        if n_samples is not None and view.shape[0] != n_samples:
+            raise DataFileError(
+                f"{file}: view {name!r} has {view.shape[0]} samples ({view.shape[0]} x "
+                f"{view.shape[1]}) but {labels_source} holds {n_samples} labels."
+            )
+        if view.shape[0] != first_view.shape[0]:
+            raise DataFileError(
+                f"{file}: view {name!r} has {view.shape[0]} samples but view {first!r} has "
+                f"{first_view.shape[0]}. Every view must hold the same samples in the same order."
+            )
+
+
+def equal_views(one: View, other: View) -> bool:
+    """Say whether two views hold the same numbers, dense or sparse."""
+    if one.shape != other.shape:
+        return False
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    difference = _csr_floats(one) - _csr_floats(other)
+    return not difference.count_nonzero()
+
+
+def _csr_floats(view: Any) -> Any:
+    return sparse.csr_array(view).astype(np.float64)
+
+
+def is_sparse(matrix: object) -> bool:
+    """Say whether a matrix is one of scipy's sparse kinds."""
+    return sparse.issparse(matrix)
+
+
+def as_view(matrix: Any) -> View:
+    """Keep a dense matrix as it is, and turn any sparse one into CSR."""
+    return sparse.csr_array(matrix) if is_sparse(matrix) else np.asarray(matrix)
+
+
+def describe_views(reading: Reading) -> str:
+    """Say how many views of how many samples and features were found, and where."""
+    sizes = ", ".join(str(view.shape[1]) for view in reading.views.values())
+    n_views = len(reading.views)
+    text = (
+        f"{reading.source}: {n_views} view{'' if n_views == 1 else 's'} of {reading.n_samples} "
+        f"samples ({sizes} features)"
+    )
+    if reading.graphs:
+        text += f"; given graphs: {', '.join(reading.graphs)}"
+    return text
+
+
+def view_notes(views: Mapping[str, View]) -> list[str]:
+    """Note views that are copies of others, and those of small integers."""
+    notes = [
+        f"Views {one} and {other} are identical."
+        for one, other in combinations(views, 2)
+        if equal_views(views[one], views[other])
+    ]
+    narrow = [name for name, view in views.items() if view.dtype.kind in "iu"]
+    if narrow:
+        dtypes = sorted({str(views[name].dtype) for name in narrow})
+        notes.append(
+            f"Stored as {'/'.join(dtypes)}, cast before arithmetic: {shown_names(narrow)}."
+        )
+    return notes

@@ -1,0 +1,147 @@
+"""Bring each view to a common scale, learned at fit and frozen for new samples."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manyview.data.views import View
+
+SCALINGS = ("unit", "standard", "tfidf", "none")
+
+# Beyond these a single column decides every row's direction, whatever the others say.
+MAX_SPREAD_RATIO = 100.0  # a column's spread over the median spread
+MAX_OFFSET_RATIO = 100.0  # a column's mean over its own spread
+CONSTANT = 1e-7  # a spread this small beside the mean is rounding
+
+
+@dataclass(frozen=True)
+class ViewScaler:
+    """What to do with each column, and then with each row, of one view.
+
+    Attributes
+    ----------
+    center
+        [column] subtracted first; None for nothing, and always None for sparse views.
+    factor
+        [column] multiplied next.
+    add_one
+        Whether to add a column of ones: a single column has no direction of its own, and
+        beside a one its size becomes a direction.
+    unit_rows
+        Whether to scale each row to length 1 at last; rows of zeros stay zeros.
+    """
+
+    center: np.ndarray | None
+    factor: np.ndarray
+    add_one: bool
+    unit_rows: bool
+
+    def __call__(self, view: View) -> View:
+        """Return the scaled view in float64, sparse if it was."""
+        scaled: Any = view.astype(np.float64)
+        if self.center is not None:
+            scaled = scaled - self.center
+        if sparse.issparse(scaled):
+            scaled = sparse.csr_array(scaled @ sparse.diags_array(self.factor))
+            if self.add_one:
+                scaled = sparse.csr_array(sparse.hstack([scaled, np.ones((scaled.shape[0], 1))]))
+        else:
+            scaled = scaled * self.factor
+            if self.add_one:
+                scaled = np.column_stack([scaled, np.ones(len(scaled))])
+        return unit_rows(scaled) if self.unit_rows else scaled
+
+
+def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
+    """Learn how to scale a view.
+
+    - "unit": rows to length 1. Columns that would drown the others are tamed first: constant
+      columns are dropped, columns far from 0 beside their spread are centred, columns of more
+      than 100 times the median spread are brought down to it.
+    - "standard": columns to mean 0 and variance 1 (sparse views keep their zeros and are not
+      centred), then rows to length 1.
+    - "tfidf": columns weighted by inverse document frequency, then rows to length 1.
+    - "none": as given.
+    """
+    n_columns = view.shape[1]
+    ones = np.ones(n_columns)
+    if scaling == "none":
+        return ViewScaler(None, ones, add_one=False, unit_rows=False)
+    if scaling == "tfidf":
+        return ViewScaler(None, _inverse_document_frequency(view), add_one=False, unit_rows=True)
+    mean, spread = _column_moments(view)
+    varies = spread > CONSTANT * np.abs(mean)
+    factor = varies.astype(np.float64)
+    if scaling == "standard" or n_columns == 1:
+        factor[varies] /= spread[varies]
+        center = None if sparse.issparse(view) else mean
+        return ViewScaler(center, factor, add_one=n_columns == 1, unit_rows=True)
+    limit = MAX_SPREAD_RATIO * np.median(spread[varies]) if varies.any() else np.inf
+    too_wide = spread > limit
+    factor[too_wide] *= limit / MAX_SPREAD_RATIO / spread[too_wide]
+    is_offset = varies & (np.abs(mean) > MAX_OFFSET_RATIO * spread)
+    center = np.where(is_offset, mean, 0.0)
+    needs_center = is_offset.any() and not sparse.issparse(view)
+    return ViewScaler(center if needs_center else None, factor, add_one=False, unit_rows=True)
+
+
+def unit_rows(view: View) -> View:
+    """Scale each row to length 1; rows of zeros stay zeros."""
+    if sparse.issparse(view):
+        norms = sparse.linalg.norm(view, axis=1)
+    else:
+        norms = np.linalg.norm(view, axis=1)
+    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    if sparse.issparse(view):
+        return sparse.csr_array(sparse.diags_array(inverse) @ view)
+    return np.asarray(view * inverse[:, None])
+
+
+def suggest_scaling(view: View) -> str | None:
+    """Say in one sentence when a view looks as if another scaling than "unit" would suit it.
+
+    Looks at the values only, never at labels.
+    """
+    mean, spread = _column_moments(view)
+    varies = spread > CONSTANT * np.abs(mean)
+    if not varies.any():
+        return "all its columns are constant: it tells no sample from another"
+    values = view.data if sparse.issparse(view) else view
+    n_nonzero = np.count_nonzero(values)
+    is_count = values.min() >= 0 and np.array_equal(values, np.floor(values))
+    if is_count and values.max() > 1 and n_nonzero < 0.1 * view.shape[0] * view.shape[1]:
+        return "it holds mostly zeros and whole numbers, like word counts: try scaling 'tfidf'"
+    ratio = spread.max() / np.median(spread[varies])
+    offset = np.median(np.abs(mean[varies]) / spread[varies])
+    if ratio > 10 and view.shape[1] <= 256:
+        return (
+            f"its columns differ in size (the widest has {ratio:,.0f} times the median spread): "
+            "try scaling 'standard'"
+        )
+    if offset > 10:
+        return (
+            f"its columns lie far from 0 (by {offset:,.0f} times their spread): "
+            "try scaling 'standard'"
+        )
+    return None
+
+
+def _column_moments(view: View) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of each column, in float64."""
+    if sparse.issparse(view):
+        mean = np.asarray(view.mean(axis=0, dtype=np.float64)).ravel()
+        square = np.asarray(view.astype(np.float64).power(2).mean(axis=0)).ravel()
+        return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
+    return view.mean(axis=0, dtype=np.float64), view.std(axis=0, dtype=np.float64)
+
+
+def _inverse_document_frequency(view: View) -> np.ndarray:
+    n_samples = view.shape[0]
+    if sparse.issparse(view):
+        nonzero = sparse.csr_array(view)
+        n_documents = np.bincount(nonzero.indices[nonzero.data != 0], minlength=view.shape[1])
+    else:
+        n_documents = np.count_nonzero(view, axis=0)
+    return np.asarray(np.log((1 + n_samples) / (1 + n_documents)) + 1)

@@ -1,0 +1,203 @@
+"""Tables: one CSV, TSV or Parquet file as named columns."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manyview.data.label_values import UNKNOWN_WORDS, is_number, parse_labels, shown_names
+from manyview.data.reading import import_extra, missing_name, unreadable
+from manyview.errors import DataFileError
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".tab")
+PARQUET_SUFFIXES = (".parquet", ".pq")
+ID_NAMES = frozenset(
+    {"id", "sample", "sample_id", "sampleid", "name", "barcode", "index", "", "unnamed: 0"}
+)
+ID_NAMES_ANYWHERE = ("sample_id", "sampleid", "barcode", "id")  # no feature is called so
+LABEL_NAMES = frozenset({"label", "labels", "class", "target", "y"})
+BLANKS = UNKNOWN_WORDS - {"-1"}
+
+Column = list[str] | np.ndarray  # texts, or numbers as Parquet stores them
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns of equal length, one row a sample."""
+
+    path: Path
+    header: list[str]
+    columns: list[Column]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return len(self.columns[0]) if self.columns else 0
+
+    def find(self, column: str) -> int:
+        """Return a column's position by its name; refuse one that is absent or doubled."""
+        count = self.header.count(column)
+        if count == 0:
+            raise DataFileError(missing_name(self.path.name, "column", column, self.header))
+        if count > 1:
+            raise DataFileError(f"{self.path.name} has {count} columns named {column!r}.")
+        return self.header.index(column)
+
+    def texts(self, position: int) -> list[str]:
+        """Return a column's cells as text."""
+        return [str(cell).strip() for cell in self.columns[position]]
+
+    def id_position(self, id_column: str | None, label_column: str | None) -> int | None:
+        """Find the column that names the samples: given, called so, or unique texts."""
+        if id_column is not None:
+            return self.find(id_column)
+        names = [name.casefold() for name in self.header]
+        if names[0] in ID_NAMES:
+            return 0
+        for name in ID_NAMES_ANYWHERE:
+            if names.count(name) == 1:
+                return names.index(name)
+        if names[0] in LABEL_NAMES or self.header[0] == label_column:
+            return None
+        first = self.texts(0)
+        is_text = _numbers(first) is None
+        return 0 if is_text and len(set(first)) == len(first) else None
+
+    def label_positions(self, label_column: str | None = None) -> list[int]:
+        """Find columns that may hold labels: the given one, and those called so."""
+        return [
+            position
+            for position, name in enumerate(self.header)
+            if name == label_column
+            or (name.casefold() in LABEL_NAMES and self._can_be_labels(position))
+        ]
+
+    def _can_be_labels(self, position: int) -> bool:
+        try:
+            parse_labels(self.columns[position], self.header[position])
+        except DataFileError:
+            return False  # a feature that happens to be called y
+        return True
+
+    def features(self, positions: Sequence[int], sample_names: Sequence[str]) -> np.ndarray:
+        """Return columns as one float matrix; refuse text and blank cells, and say where."""
+        if not positions:
+            return np.empty((self.n_rows, 0))
+        values = [_numbers(self.columns[position]) for position in positions]
+        wrong = [
+            self.header[position]
+            for position, column in zip(positions, values, strict=True)
+            if column is None
+        ]
+        if wrong:
+            raise DataFileError(
+                f"{self.path.name} has {len(wrong)} column(s) that are not numeric: "
+                f"{shown_names([repr(name) for name in wrong])}. Drop them, encode them as "
+                "numbers, or pass id_column= or label_column= if they are that."
+            )
+        matrix = np.column_stack([column for column in values if column is not None])
+        blank = np.flatnonzero(np.isnan(matrix).any(axis=1))
+        if len(blank):
+            raise DataFileError(
+                f"view {self.path.stem!r} has blank cells in {len(blank)} of {self.n_rows} rows, "
+                f"the first is sample {sample_names[blank[0]]!r}. Fill or remove these rows."
+            )
+        return matrix
+
+
+def _numbers(column: Column) -> np.ndarray | None:
+    """Return a column as floats, NaN where blank, or None if it holds text."""
+    if isinstance(column, np.ndarray):
+        return column.astype(np.float64)
+    cells = ["nan" if cell.strip().casefold() in BLANKS else cell for cell in column]
+    try:
+        numbers = np.array([float(cell) for cell in cells])
+    except ValueError:
+        return None
+    return None if any("_" in cell for cell in cells) else numbers
+
+
+def read_table(path: Path, samples_in: str | None = None, id_column: str | None = None) -> Table:
+    """Read one table; with `samples_in="columns"` its first row names the samples."""
+    if path.suffix.casefold() in PARQUET_SUFFIXES:
+        return _read_parquet(path, samples_in)
+    lines = read_lines(path)
+    rows = [row for _, row in lines]
+    if rows and samples_in == "columns":
+        rows = [list(row) for row in zip(*rows, strict=True)]
+    if len(rows) < 2:
+        raise DataFileError(f"{path.name} holds no samples: a table needs a header and rows.")
+    header = [name.strip() for name in rows[0]]
+    _refuse_headerless(path, header, id_column)
+    return Table(path, header, [list(column) for column in zip(*rows[1:], strict=True)])
+
+
+def read_lines(path: Path) -> list[tuple[int, list[str]]]:
+    """Read a text table's rows with their line numbers; every row has as many cells."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise unreadable(path, "UTF-8 text", error) from error
+    text = text.rstrip("\r\n\t ,;") if not text.strip("\r\n\t ,;") else text.rstrip("\r\n")
+    first_line = text.split("\n", 1)[0]
+    preferred = "\t,;" if path.suffix.casefold() in (".tsv", ".tab", ".txt") else ",;\t"
+    delimiter = next((mark for mark in preferred if mark in first_line), preferred[0])
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        lines = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise unreadable(path, "a table", error) from error
+    if not lines:
+        raise DataFileError(f"{path.name} is empty.")
+    width = len(lines[0][1])
+    # In a table of one column a blank line is a blank cell; elsewhere it is nothing.
+    lines = [(number, row or [""]) for number, row in lines if row or width == 1]
+    for number, row in lines:
+        if len(row) != width:
+            raise DataFileError(
+                f"{path.name}: line {number} has {len(row)} cells but the first line has {width}. "
+                "The file may be cut short."
+            )
+    return lines
+
+
+def _refuse_headerless(path: Path, header: list[str], id_column: str | None) -> None:
+    """Refuse a first line of numbers: read as a header, its sample would be lost."""
+    first, *rest = header
+    names_samples = first == id_column or first.casefold() in ID_NAMES
+    if all(is_number(cell) for cell in rest or [first]) and not names_samples:
+        raise DataFileError(
+            f"{path.name} has no header: its first line holds numbers "
+            f"({shown_names(header)}). Add a line with the columns' names"
+            f"{'.' if is_number(first) else f', or pass id_column={first!r} if it is one.'}"
+        )
+
+
+def _read_parquet(path: Path, samples_in: str | None) -> Table:
+    pandas = import_extra("pandas", path)
+    import_extra("pyarrow", path)
+    try:
+        frame = pandas.read_parquet(path)
+    except Exception as error:  # pyarrow raises many kinds on damaged files
+        raise unreadable(path, "a Parquet table", error) from error
+    if not isinstance(frame.index, pandas.RangeIndex):
+        frame = frame.rename_axis(index=frame.index.name or "index").reset_index()
+    if samples_in == "columns":
+        first = frame.columns[0]
+        frame = frame.set_index(first).T.rename_axis(index=str(first), columns=None).reset_index()
+    if not len(frame) or not len(frame.columns):
+        raise DataFileError(f"{path.name} holds no samples: a table needs columns and rows.")
+    header = [str(name) for name in frame.columns]
+    columns = [_parquet_column(frame.iloc[:, i], pandas) for i in range(len(header))]
+    return Table(path, header, columns)
+
+
+def _parquet_column(series: Any, pandas: Any) -> Column:
+    values = series.to_numpy()
+    if values.dtype.kind in "fiub":
+        return np.asarray(values)
+    return ["" if pandas.isna(cell) else str(cell) for cell in values.tolist()]

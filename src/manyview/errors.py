@@ -1,0 +1,47 @@
+"""All errors this package raises on purpose.
+
+ManyviewError
+├── InputError      views, labels or a parameter break a rule   (also ValueError)
+└── DataFileError   a file is missing or not as described
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ManyviewError(Exception):
+    """Base of every error a user can cause; the command line shows it as one line."""
+
+
+class InputError(ManyviewError, ValueError):
+    """Views, labels or a parameter break a rule."""
+
+
+class DataFileError(ManyviewError):
+    """A file is missing, damaged, or not as described."""
+
+
+def did_you_mean(word: object, choices: Iterable[str]) -> str:
+    """Suggest the closest choice as a sentence, or nothing.
+
+    Examples
+    --------
+    >>> did_you_mean("bbcsport", ["bbcsports", "mnist"])
+    " Did you mean 'bbcsports'?"
+    >>> did_you_mean("zebra", ["bbcsports", "mnist"])
+    ''
+    """
+    close = get_close_matches(str(word), [str(choice) for choice in choices], n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
+    """Refuse a value that is not one of the choices, and suggest the nearest."""
+    allowed = list(choices)
+    if any(value is choice or value == choice for choice in allowed):
+        return
+    listed = ", ".join(repr(choice) for choice in allowed)
+    words = [choice for choice in allowed if isinstance(choice, str)]
+    raise InputError(
+        f"{name} must be one of {listed}; got {value!r}.{did_you_mean(value, words)}"
+    )

@@ -1,0 +1,1 @@
+"""Views in, graphs on one shared support out."""

@@ -1,0 +1,68 @@
+"""Graph fusion, Eq. (3)-(7): mix the view graphs, then weigh the mixtures.
+
+mixing logits -> mixing_weights -> view_importance -> fused_graph
+"""
+
+import torch
+from torch import Tensor, nn
+
+
+def mixing_weights(logits: Tensor) -> Tensor:
+    """Share of each view's graph (column) in each mixture (row): w, Eq. (4)."""
+    return torch.softmax(logits, dim=1)
+
+
+def view_importance(mixing_weights: Tensor) -> Tensor:
+    """Share of each view in all mixtures; sums to 1: alpha, Eq. (5)-(6)."""
+    totals = mixing_weights.sum(dim=0)  # [view]
+    return totals / totals.sum()
+
+
+def complementary_graphs(view_weights: Tensor, mixing_weights: Tensor) -> Tensor:
+    """Mix the view graphs once for each view: A_w, Eq. (3).
+
+    Shapes
+    ------
+    view_weights : [edge, view]
+    returns : [edge, mixture]
+    """
+    return view_weights @ mixing_weights.T
+
+
+def fused_graph(view_weights: Tensor, mixing_weights: Tensor) -> Tensor:
+    """Weigh the mixtures by the importance of their views: A_f, Eq. (7).
+
+    Both stages are linear, so each view graph enters with one coefficient and the
+    mixtures are never stored.
+
+    Shapes
+    ------
+    view_weights : [edge, view]
+    returns : [edge]
+    """
+    return view_weights @ (view_importance(mixing_weights) @ mixing_weights)
+
+
+class GraphFusion(nn.Module):
+    """Fuse the view graphs into one with learned weights.  Eq. (3)-(7).
+
+    All views start with equal weight.
+
+    Parameters
+    ----------
+    n_views
+        Number of view graphs V.
+
+    Shapes
+    ------
+    view_weights : [edge, view], >= 0
+    returns : [edge], >= 0
+    """
+
+    def __init__(self, n_views: int) -> None:
+        super().__init__()
+        self.logits = nn.Parameter(torch.zeros(n_views, n_views))
+
+    def forward(self, view_weights: Tensor) -> Tensor:
+        """Return the fused graph."""
+        return fused_graph(view_weights, mixing_weights(self.logits))

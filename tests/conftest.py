@@ -1,0 +1,51 @@
+"""What all tests share: a generator, tiny planted views, and the rule for real data."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import hypothesis
+import numpy as np
+import pytest
+
+# The same examples in every run, however slow the machine.
+hypothesis.settings.register_profile("manyview", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("manyview")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("data") is None:
+        return
+    folder = os.environ.get("MANYVIEW_DATA")
+    if not folder:
+        pytest.skip("needs the real data sets; MANYVIEW_DATA, which names their folder, is not set")
+    if not Path(folder).is_dir():
+        pytest.skip(f"needs the real data sets; MANYVIEW_DATA={folder} is not a folder")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@dataclass(frozen=True)
+class TinyViews:
+    """60 samples of 3 classes in 2 views; `known_labels` has 4 a class, the rest -1."""
+
+    views: dict[str, np.ndarray]
+    labels: np.ndarray
+    known_labels: np.ndarray
+
+
+@pytest.fixture
+def tiny_views(rng: np.random.Generator) -> TinyViews:
+    labels = np.repeat([0, 1, 2], 20)
+    views = {
+        name: 3 * rng.normal(size=(3, width))[labels] + rng.normal(size=(60, width))
+        for name, width in {"shape": 5, "colour": 8}.items()
+    }
+    known_labels = np.where(np.arange(60) % 20 < 4, labels, -1)
+    order = rng.permutation(60)
+    return TinyViews(
+        {name: view[order] for name, view in views.items()}, labels[order], known_labels[order]
+    )

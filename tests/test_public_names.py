@@ -1,0 +1,37 @@
+"""The door: `manyview` offers exactly these names."""
+
+import pkgutil
+
+import pytest
+
+import manyview
+
+PUBLIC_NAMES = [
+    "Dataset",
+    "MGCNDNSClassifier",
+    "MultiView",
+    "__version__",
+    "hide_labels",
+    "load_dataset",
+    "read_views",
+]
+
+
+def test_all_is_the_list_kept_here():
+    assert sorted(manyview.__all__) == PUBLIC_NAMES
+
+
+def test_dir_offers_exactly_what_all_lists():
+    submodules = {module.name for module in pkgutil.iter_modules(manyview.__path__)}
+    offered = {name for name in dir(manyview) if not name.startswith("_")} - submodules
+    assert offered == {name for name in manyview.__all__ if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", PUBLIC_NAMES)
+def test_public_name_can_be_imported(name):
+    assert getattr(manyview, name) is not None
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = manyview.no_such_name
