@@ -1,8 +1,9 @@
 """All errors this package raises on purpose.
 
 ManyviewError
-├── InputError      views, labels or a parameter break a rule   (also ValueError)
-└── DataFileError   a file is missing or not as described
+├── InputError            views, labels or a parameter break a rule   (also ValueError)
+│   └── InputTypeError    a value is no number at all                 (also TypeError)
+└── DataFileError         a file is missing or not as described
 """
 
 from collections.abc import Iterable
@@ -15,6 +16,10 @@ class ManyviewError(Exception):
 
 class InputError(ManyviewError, ValueError):
     """Views, labels or a parameter break a rule."""
+
+
+class InputTypeError(InputError, TypeError):
+    """A value that should be a number is of a type that cannot become one."""
 
 
 class DataFileError(ManyviewError):

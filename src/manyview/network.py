@@ -42,6 +42,7 @@ class MGCNDNS(nn.Module):
     ------
     view_weights : [edge, view]
     features : [node, feature], dense or sparse CSR
+    center : [feature], subtracted from every row of the features without making them dense
     returns : [node, class], logits
     """
 
@@ -68,15 +69,39 @@ class MGCNDNS(nn.Module):
             return Graphs(fused, refined, refined)
         return Graphs(fused, refined, self.node_selection(support, refined))
 
-    def convolve(self, support: GraphSupport, graph: Tensor, features: Tensor) -> list[Tensor]:
+    def convolve(
+        self,
+        support: GraphSupport,
+        graph: Tensor,
+        features: Tensor,
+        center: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> list[Tensor]:
         """Run the layers; return what each gives, the logits last."""
-        outputs = [self.convolutions[0](support, graph, features)]
+        outputs = [self.convolutions[0](support, graph, features, center)]
         for layer in list(self.convolutions)[1:]:
-            hidden = torch.dropout(torch.relu(outputs[-1]), self.dropout, self.training)
+            hidden = torch.relu(outputs[-1])
+            if self.training:
+                hidden = drop(hidden, self.dropout, generator)
             outputs.append(layer(support, graph, hidden))
         return outputs
 
-    def forward(self, support: GraphSupport, view_weights: Tensor, features: Tensor) -> Tensor:
-        """Return the logits of every node."""
+    def forward(
+        self,
+        support: GraphSupport,
+        view_weights: Tensor,
+        features: Tensor,
+        center: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Return the logits of every node; `generator` draws the dropout."""
         graph = self.graphs(support, view_weights).selected
-        return self.convolve(support, graph, features)[-1]
+        return self.convolve(support, graph, features, center, generator)[-1]
+
+
+def drop(hidden: Tensor, share: float, generator: torch.Generator | None = None) -> Tensor:
+    """Set a random share of the entries to 0 and scale the rest up to keep the mean."""
+    if share == 0:
+        return hidden
+    is_kept = torch.rand(hidden.shape, generator=generator, device=hidden.device) >= share
+    return hidden * is_kept / (1 - share)

@@ -13,6 +13,7 @@ SCALINGS = ("unit", "standard", "tfidf", "none")
 # Beyond these a single column decides every row's direction, whatever the others say.
 MAX_SPREAD_RATIO = 100.0  # a column's spread over the median spread
 MAX_OFFSET_RATIO = 100.0  # a column's mean over its own spread
+SPARSE_BELOW = 0.1  # share of entries that are not 0
 CONSTANT = 1e-7  # a spread this small beside the mean is rounding
 
 
@@ -39,7 +40,7 @@ class ViewScaler:
     unit_rows: bool
 
     def __call__(self, view: View) -> View:
-        """Return the scaled view in float64, sparse if it was."""
+        """Return the scaled view in float32, sparse where most of it is 0."""
         scaled: Any = view.astype(np.float64)
         if self.center is not None:
             scaled = scaled - self.center
@@ -51,7 +52,7 @@ class ViewScaler:
             scaled = scaled * self.factor
             if self.add_one:
                 scaled = np.column_stack([scaled, np.ones(len(scaled))])
-        return unit_rows(scaled) if self.unit_rows else scaled
+        return _compact(unit_rows(scaled) if self.unit_rows else scaled)
 
 
 def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
@@ -126,6 +127,13 @@ def suggest_scaling(view: View) -> str | None:
             "try scaling 'standard'"
         )
     return None
+
+
+def _compact(view: View) -> View:
+    view = view.astype(np.float32)
+    if not sparse.issparse(view) and np.count_nonzero(view) < SPARSE_BELOW * view.size:
+        return sparse.csr_array(view)
+    return view
 
 
 def _column_moments(view: View) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manyview.errors import InputError
+from manyview.errors import InputError, InputTypeError
 
 View = np.ndarray | sparse.csr_array
 Rows = Any  # whatever numpy accepts as a row index
@@ -167,7 +167,9 @@ def _check_finite(view: View, name: str) -> None:
 
 
 def _named_views(views: Any) -> dict[str, Any]:
-    if isinstance(views, Mapping):
+    if sparse.issparse(views):  # before Mapping: one of scipy's formats is a dict
+        named = {"view1": views}
+    elif isinstance(views, Mapping):
         named = {str(name): view for name, view in views.items()}
     elif _is_list_of_views(views):
         named = {f"view{number}": view for number, view in enumerate(views, start=1)}
@@ -223,8 +225,8 @@ def _object_values(values: np.ndarray, name: str) -> np.ndarray:
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError) as error:
-        # scikit-learn's own checks look for "argument must be ... string ... number".
-        raise InputError(
+        kind = InputTypeError if isinstance(error, TypeError) else InputError
+        raise kind(
             f"view {name!r} must be numeric; its values could not be read as numbers: {error}."
         ) from error
 

@@ -43,8 +43,9 @@ def nearest_neighbors(
     neighbour. Under cosine, rows of zeros have no direction: they have no neighbours and
     are nobody's; points at a right angle share nothing and are no neighbours either.
 
-    Distances are computed in float64 and compared in float32, so that duplicates tie
-    exactly and the order never hangs on the last bit of a matrix product.
+    Distances are computed in float64, made 0 where they are 0 up to rounding, and compared
+    in float32, so that duplicates tie exactly and the order never hangs on the last bit of a
+    matrix product.
 
     Examples
     --------
@@ -57,6 +58,9 @@ def nearest_neighbors(
     among_themselves = points is None
     queries = _prepared(queries, metric)
     points = queries if points is None else _prepared(points, metric)
+    if metric == "euclidean" and not (sparse.issparse(queries) or sparse.issparse(points)):
+        origin = points.mean(axis=0)  # far from 0, distances drown in the rounding of norms
+        queries, points = queries - origin, points - origin
     n_queries, n_points = queries.shape[0], points.shape[0]
     square_norms = _square_norms(points)
     n_kept = min(n_neighbors, n_points - among_themselves)
@@ -93,9 +97,7 @@ def knn_graph(
     row = np.repeat(np.arange(n_samples), chosen.shape[1])
     is_edge = chosen.ravel() != NOBODY
     row, column = row[is_edge], chosen.ravel()[is_edge]
-    directed = sparse.csr_array(
-        (np.ones(len(row)), (row, column)), shape=(n_samples, n_samples)
-    )
+    directed = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n_samples, n_samples))
     graph = directed.maximum(directed.T) if symmetry == "union" else directed.minimum(directed.T)
     graph = sparse.csr_array(graph)
     if min_common_neighbors > 0:
@@ -132,13 +134,15 @@ def _distances(queries: View, points: View, square_norms: np.ndarray, metric: st
     product = queries @ points.T
     if sparse.issparse(product):
         product = product.toarray()
+    rounding = (points.shape[1] + 8) * np.finfo(np.float64).eps
     if metric == "cosine":
-        distance = (1.0 - product).astype(np.float32)
-        distance[np.abs(product) < 1e-12] = np.inf
-        return distance
+        distance = 1.0 - product
+        distance[distance < rounding] = 0.0  # duplicates
+        distance[np.abs(product) < rounding] = np.inf
+        return distance.astype(np.float32)
     scale = _square_norms(queries)[:, None] + square_norms
     distance = scale - 2.0 * product
-    distance[distance < 1e-12 * scale] = 0.0  # duplicates, up to rounding
+    distance[distance < rounding * scale] = 0.0  # duplicates
     return distance.astype(np.float32)
 
 
@@ -147,7 +151,7 @@ def _smallest(distance: np.ndarray, n_kept: int) -> tuple[np.ndarray, np.ndarray
     picked = np.argpartition(distance, n_kept - 1, axis=1)[:, :n_kept]
     picked.sort(axis=1)
     reach = np.take_along_axis(distance, picked, axis=1)
-    last = reach.max(axis=1, keepdims=True)
+    last = reach.max(axis=1, keepdims=True, initial=-np.inf)
     for i in np.flatnonzero((distance <= last).sum(axis=1) > n_kept):  # a tie at the border
         below = np.flatnonzero(distance[i] < last[i])
         equal = np.flatnonzero(distance[i] == last[i])[: n_kept - len(below)]

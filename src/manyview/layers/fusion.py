@@ -29,18 +29,23 @@ def complementary_graphs(view_weights: Tensor, mixing_weights: Tensor) -> Tensor
     return view_weights @ mixing_weights.T
 
 
+def fusion_coefficients(mixing_weights: Tensor) -> Tensor:
+    """Coefficient of each view's graph in the fused graph; they sum to 1.  Eq. (3)-(7).
+
+    Both stages are linear, so the mixtures need never be stored.
+    """
+    return view_importance(mixing_weights) @ mixing_weights
+
+
 def fused_graph(view_weights: Tensor, mixing_weights: Tensor) -> Tensor:
     """Weigh the mixtures by the importance of their views: A_f, Eq. (7).
-
-    Both stages are linear, so each view graph enters with one coefficient and the
-    mixtures are never stored.
 
     Shapes
     ------
     view_weights : [edge, view]
     returns : [edge]
     """
-    return view_weights @ (view_importance(mixing_weights) @ mixing_weights)
+    return view_weights @ fusion_coefficients(mixing_weights)
 
 
 class GraphFusion(nn.Module):

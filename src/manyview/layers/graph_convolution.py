@@ -19,6 +19,7 @@ class GraphConvolution(nn.Module):
     ------
     graph : [edge]
     hidden : [node, n_inputs], dense, or sparse CSR for features that are not learned
+    center : [n_inputs], subtracted from every row of `hidden` without making it dense
     returns : [node, n_outputs]
     """
 
@@ -27,6 +28,13 @@ class GraphConvolution(nn.Module):
         self.weight = nn.Parameter(torch.empty(n_inputs, n_outputs))
         nn.init.xavier_uniform_(self.weight)
 
-    def forward(self, support: GraphSupport, graph: Tensor, hidden: Tensor) -> Tensor:
+    def messages(self, hidden: Tensor, center: Tensor | None = None) -> Tensor:
+        """Return what each node sends: H W, or (H - 1 center^T) W."""
+        messages = multiply_fixed(hidden, self.weight)
+        return messages if center is None else messages - center @ self.weight
+
+    def forward(
+        self, support: GraphSupport, graph: Tensor, hidden: Tensor, center: Tensor | None = None
+    ) -> Tensor:
         """Return the convolved features."""
-        return propagate(support, graph, multiply_fixed(hidden, self.weight))
+        return propagate(support, graph, self.messages(hidden, center))

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from manyview.graphs.support import GraphSupport
-
-BLOCK_VALUES = 2**22  # gathered numbers at a time; bounds the memory of wide factors
+from manyview.layers.sparse_product import dot_on_edges
 
 
 def edge_gates(skew: Tensor, gamma: float) -> Tensor:
@@ -33,13 +32,8 @@ def skew_from_factors(support: GraphSupport, left_factor: Tensor, right_factor: 
     left_factor, right_factor : [node, rank]
     returns : [edge]
     """
-    left, right = support.rows, support.columns
-    block = max(1, BLOCK_VALUES // left_factor.shape[1])
-    skew = []
-    for i, j in zip(left.split(block), right.split(block), strict=True):
-        forward = torch.linalg.vecdot(left_factor[i], right_factor[j])
-        skew.append(forward - torch.linalg.vecdot(right_factor[i], left_factor[j]))
-    return torch.cat(skew)
+    product = dot_on_edges(support, left_factor, right_factor)  # S1 S2^T
+    return product - product[support.reverse]
 
 
 def skew_from_edges(support: GraphSupport, magnitude: Tensor) -> Tensor:

@@ -32,11 +32,15 @@ def node_confidence(scores: Tensor, temperature: float, rank_axis: str = "rows")
     get confidence 1.
     """
     gain = discounted_gain(scores, temperature, rank_axis)
-    spread = gain.max() - gain.min()
     # Differences at rounding level are no ranking: equal scores stay equal.
-    if spread <= 8 * torch.finfo(gain.dtype).eps * gain.max():
+    if _is_constant(scores) or _is_constant(gain):
         return torch.ones_like(gain)
-    return (gain - gain.min()) / spread
+    return (gain - gain.min()) / (gain.max() - gain.min())
+
+
+def _is_constant(values: Tensor) -> bool:
+    spread, noise = values.max() - values.min(), 8 * torch.finfo(values.dtype).eps
+    return bool(spread <= noise * values.abs().max())
 
 
 def edge_confidence(support: GraphSupport, confidence: Tensor) -> Tensor:

@@ -30,10 +30,11 @@ def rank_discount(n_nodes: int, like: Tensor) -> Tensor:
 def total_gap(sorted_scores: Tensor) -> Tensor:
     """Sum of distances to all other scores, from scores in descending order: Delta 1, Eq. (10)."""
     n_nodes = len(sorted_scores)
+    below_first = sorted_scores - sorted_scores[0]  # gaps alone count: equal scores give exact 0
     position = torch.arange(n_nodes, dtype=sorted_scores.dtype, device=sorted_scores.device)
-    before = sorted_scores.cumsum(0) - sorted_scores
-    after = sorted_scores.sum() - before - sorted_scores
-    return before - after + (n_nodes - 1 - 2 * position) * sorted_scores
+    before = below_first.cumsum(0) - below_first
+    after = below_first.sum() - before - below_first
+    return before - after + (n_nodes - 1 - 2 * position) * below_first
 
 
 def discounted_gain(scores: Tensor, temperature: float, rank_axis: str = "rows") -> Tensor:
@@ -71,9 +72,8 @@ class _SortedScores:
         self.n_nodes = len(scores)
         self.scores = ordered.values / temperature  # in units of tau from here on
         self.gaps = total_gap(self.scores)
-        self.slope = self.n_nodes - 1 - 2 * torch.arange(
-            self.n_nodes, dtype=torch.float64, device=scores.device
-        )  # m + 1 - 2r, ranks from 1
+        position = torch.arange(self.n_nodes, dtype=torch.float64, device=scores.device)
+        self.slope = self.n_nodes - 1 - 2 * position  # m + 1 - 2r, ranks from 1
         self.dtype = scores.dtype
 
     def blocks(self) -> Iterator[_Block]:
@@ -84,7 +84,7 @@ class _SortedScores:
             tilt = self.slope[rows, None] - self.slope[middle]
             from_middle = self.scores[window] - self.scores[middle]
             logits = torch.addcmul(self._logits(middle, window), tilt, from_middle)
-            logits -= logits.amax(dim=1, keepdim=True)  # now small numbers matter, so round here
+            logits -= logits.amax(dim=1, keepdim=True)  # rounded only once near 0
             logits = logits.to(self.dtype)
             yield _Block(rows, window, torch.softmax(logits, dim=1))
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from manyview.graphs.support import GraphSupport
 
-BLOCK_VALUES = 2**22  # gathered numbers at a time in the gradient for edge weights
+BLOCK_VALUES = 2**22  # gathered numbers at a time; bounds the memory of wide features
 
 
 def propagate(support: GraphSupport, edge_weights: Tensor, hidden: Tensor) -> Tensor:
@@ -26,6 +26,20 @@ def propagate(support: GraphSupport, edge_weights: Tensor, hidden: Tensor) -> Te
     """
     product: Tensor = _Propagate.apply(support, edge_weights, hidden)
     return product
+
+
+def dot_on_edges(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
+    """Multiply row i of one matrix with row j of another for each edge (i, j): L R^T on edges.
+
+    Its gradients are sparse products, so nothing of size edges x columns is kept.
+
+    Shapes
+    ------
+    left, right : [node, column]
+    returns : [edge]
+    """
+    dots: Tensor = _DotOnEdges.apply(support, left, right)
+    return dots
 
 
 def multiply_fixed(matrix: Tensor, weight: Tensor) -> Tensor:
@@ -67,6 +81,22 @@ class _Propagate(torch.autograd.Function):
         if ctx.needs_input_grad[2]:
             for_hidden = _graph_matrix(support, edge_weights[support.reverse]) @ gradient
         return None, for_weights, for_hidden
+
+
+class _DotOnEdges(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
+        ctx.support = support
+        ctx.save_for_backward(left, right)
+        return _dot_on_edges(support, left, right)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor]:
+        support: GraphSupport = ctx.support
+        left, right = ctx.saved_tensors
+        for_left = _graph_matrix(support, gradients[0]) @ right
+        for_right = _graph_matrix(support, gradients[0][support.reverse]) @ left
+        return None, for_left, for_right
 
 
 class _MultiplyFixed(torch.autograd.Function):

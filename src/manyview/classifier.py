@@ -1,0 +1,508 @@
+"""MGCNDNSClassifier: several views in, labels out, by scikit-learn's rules."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Self
+from warnings import warn
+
+import numpy as np
+import torch
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from manyview.data.inputs import InputScaling, fit_input
+from manyview.data.labels import check_labels
+from manyview.data.scaling import ViewScaler
+from manyview.data.views import MultiView, View, check_views
+from manyview.errors import InputError, check_choice
+from manyview.graphs.given import check_given_graph
+from manyview.graphs.support import GraphSupport
+from manyview.graphs.view_graphs import (
+    PreparedViews,
+    Scaling,
+    neighbors_by_class_size,
+    prepare_views,
+    scaling_by_view,
+)
+from manyview.layers.fusion import GraphFusion, mixing_weights, view_importance
+from manyview.layers.graph_convolution import GraphConvolution
+from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
+from manyview.layers.node_selection import NodeSelection, TopKSelection
+from manyview.layers.sparse_product import csr_tensor
+from manyview.model_file import load_tree, save_tree
+from manyview.network import MGCNDNS
+from manyview.new_samples import (
+    Attachment,
+    FeatureAnchor,
+    GraphAnchor,
+    SelectionRule,
+    attach,
+)
+from manyview.parameters import check_number, check_whole_number
+from manyview.progress import epoch_progress
+from manyview.training import TrainingCurve, train
+
+METHOD = "mgcn-dns"
+RECORD_TYPES = (
+    Attachment,
+    FeatureAnchor,
+    GraphAnchor,
+    InputScaling,
+    SelectionRule,
+    TrainingCurve,
+    ViewScaler,
+)
+
+
+class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
+    """Label all samples of a multi-view data set from a few known labels.
+
+    Multi-view graph convolutional network with differentiable node selection (MGCN-DNS).
+
+    Parameters
+    ----------
+    n_neighbors
+        Neighbours k in each view's graph; "auto" takes a third of a class's expected size,
+        from 3 to 20.
+    metric
+        "cosine" or "euclidean".
+    scaling
+        "unit", "standard", "tfidf" or "none" (see `fit_scaler`), for all views, or a list or
+        a dict by name with one for each.
+    symmetry
+        "union" keeps an edge when either end chose the other, "mutual" when both did.
+    min_common_neighbors
+        Edges whose ends share fewer neighbours are removed.
+    graph_learning
+        "edge" learns one gate an edge, "low-rank" two factors of `rank` columns, "full" the
+        paper's m x m factors, None no gates.
+    rank
+        Columns of the factors of "low-rank".
+    node_selection
+        "differentiable", "top-k" (keeps `n_selected` edges a sample, without a gradient), or
+        None.
+    n_selected
+        Edges a sample keeps under "top-k"; None takes the number of neighbours.
+    rank_axis
+        "rows", or "as-printed" to take Eq. (12) literally (see `docs/departures.md`).
+    gamma
+        How fast a gate saturates.
+    tau
+        Softness of the ranking in node selection.
+    initial_threshold
+        Where the learned threshold of node selection starts, between 0 and 1.
+    hidden
+        Width of the hidden layers.
+    n_layers
+        Number of graph convolutions.
+    dropout
+        Share of the hidden features dropped while training.
+    learning_rate, weight_decay
+        Of Adam.
+    max_epochs
+        Training stops here at the latest.
+    tol
+        Training stops when ten epochs lower the mean loss by less than this.
+    class_weight
+        None, "balanced", or a dict of class -> weight.
+    device
+        "auto" takes a GPU where there is one.
+    verbose
+        Whether to show progress on the error stream.
+    random_state
+        Seed; the same seed gives the same result.
+
+    Attributes
+    ----------
+    classes_ : [class]
+    transduction_ : [sample], a label for every fitted sample
+    label_distributions_ : [sample, class], their probabilities
+    view_importance_ : [view], share of each view; sums to 1
+    mixing_weights_ : [view, view], share of each view (column) in each mixture (row)
+    view_graphs_ : list of CSR, each view's renormalised graph
+    fused_graph_, refined_graph_, selected_graph_ : CSR, the graph after each stage
+    edge_gates_ : CSR, learned gate of each edge, None without graph learning
+    node_confidence_ : [sample], None without differentiable selection
+    threshold_ : float, None without differentiable selection
+    training_curve_ : loss and accuracy on the labeled samples by epoch
+    n_neighbors_ : int, the k that was used
+    view_names_, n_features_in_, n_features_by_view_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat(["cat", "dog"], 20)
+    >>> centers = np.where(truth == "cat", 1.0, -1.0)[:, None]
+    >>> views = {"sound": centers + rng.normal(size=(40, 3)),
+    ...          "shape": centers * [1, -1] + rng.normal(size=(40, 2))}
+    >>> labels = np.where(np.arange(40) % 10 == 0, truth, None)
+    >>> model = MGCNDNSClassifier(random_state=0).fit(views, labels)
+    >>> float((model.transduction_ == truth).mean()) > 0.8
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int | str = "auto",
+        metric: str = "cosine",
+        scaling: Scaling = "unit",
+        symmetry: str = "union",
+        min_common_neighbors: int = 0,
+        graph_learning: str | None = "edge",
+        rank: int = 16,
+        node_selection: str | None = "differentiable",
+        n_selected: int | None = None,
+        rank_axis: str = "rows",
+        gamma: float = 1.0,
+        tau: float = 1.0,
+        initial_threshold: float = 0.007,
+        hidden: int = 64,
+        n_layers: int = 2,
+        dropout: float = 0.5,
+        learning_rate: float = 0.01,
+        weight_decay: float = 0.0,
+        max_epochs: int = 200,
+        tol: float = 1e-3,
+        class_weight: str | Mapping[Any, float] | None = None,
+        device: str = "auto",
+        verbose: bool = False,
+        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.scaling = scaling
+        self.symmetry = symmetry
+        self.min_common_neighbors = min_common_neighbors
+        self.graph_learning = graph_learning
+        self.rank = rank
+        self.node_selection = node_selection
+        self.n_selected = n_selected
+        self.rank_axis = rank_axis
+        self.gamma = gamma
+        self.tau = tau
+        self.initial_threshold = initial_threshold
+        self.hidden = hidden
+        self.n_layers = n_layers
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.class_weight = class_weight
+        self.device = device
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the graphs and the classes, and label every sample.
+
+        Parameters
+        ----------
+        X
+            A `MultiView`, a list or dict of views, or one 2-D array.
+        y
+            One label a sample; -1 where unknown, None or NaN among texts and objects.
+        """
+        views = self._open(X, reset=True)
+        self.classes_, codes = check_labels(y, len(views))
+        self._check_parameters(views)
+        device = _pick_device(self.device)
+        self.n_neighbors_ = self._pick_n_neighbors(len(views))
+        prepared = prepare_views(
+            views,
+            scaling=self.scaling,
+            n_neighbors=self.n_neighbors_,
+            metric=self.metric,
+            symmetry=self.symmetry,
+            min_common_neighbors=self.min_common_neighbors,
+        )
+        self.view_graphs_ = prepared.renormalized()
+        support = GraphSupport.from_graphs(self.view_graphs_)
+        weights = torch.stack([support.weights_of(graph) for graph in self.view_graphs_], dim=1)
+        support, view_weights = support.to(device), weights.float().to(device)
+        input_scaling = fit_input(list(prepared.features.values())) if prepared.features else None
+        features, center = _input_tensors(prepared, input_scaling, device)
+        generator = torch.Generator(device=device).manual_seed(_draw_seed(self.random_state))
+        network = self._build_network(support, features.shape[1], generator).to(device)
+        self.training_curve_ = self._train(
+            network, (support, view_weights, features, center), codes, device, generator
+        )
+        self._learn_from(network, support, view_weights, features, center)
+        self.attachment_ = attach(
+            prepared,
+            views.positions,
+            network,
+            support,
+            view_weights,
+            features,
+            center,
+            input_scaling=input_scaling,
+            n_neighbors=self.n_neighbors_,
+            metric=self.metric,
+        )
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Label the given rows as samples that came after the fit.
+
+        For the fitted samples themselves see `transduction_`.
+        """
+        most_likely = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[most_likely])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the given rows as samples that came after the fit."""
+        check_is_fitted(self)
+        views = self._open(X, reset=False)
+        return np.asarray(_softmax(self.attachment_.logits(views)))
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted model as `model.safetensors` and `model.json` in a folder."""
+        check_is_fitted(self)
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        params = self.get_params() | {"random_state": _seed_or_none(self.random_state)}
+        save_tree(folder, {"method": METHOD, "params": params, "learned": learned})
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Read a model that `save` wrote; nothing in the files is ever executed."""
+        tree = load_tree(Path(folder), RECORD_TYPES)
+        model = cls(**tree["params"])
+        for name, value in tree["learned"].items():
+            setattr(model, name, value)
+        return model
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _open(self, X: Any, *, reset: bool) -> MultiView:
+        """Check the views at the door, and at predict that they are those of the fit."""
+        views = check_views(X)
+        # A single frame may have names of columns to remember; everything else is counted.
+        table = X if hasattr(X, "columns") else views
+        validate_data(self, table, reset=reset, skip_check_array=True)
+        if reset:
+            self.view_names_ = list(views.names)
+            self.n_features_by_view_ = {n: views[n].shape[1] for n in views.feature_names}
+            return views
+        if set(views.names) != set(self.view_names_):
+            raise InputError(
+                f"views must be those of the fit ({', '.join(self.view_names_)}); "
+                f"got {', '.join(views.names)}."
+            )
+        graph_names = set(self.view_names_) - set(self.n_features_by_view_)
+        views = MultiView(views, graphs=graph_names)
+        for name, n_columns in self.n_features_by_view_.items():
+            if views[name].shape[1] != n_columns:
+                raise InputError(
+                    f"view {name!r} has {views[name].shape[1]} features, but was fitted "
+                    f"with {n_columns}."
+                )
+        for name in graph_names:
+            check_given_graph(views, name, self.n_original_)
+        return views
+
+    def _check_parameters(self, views: MultiView) -> None:
+        n_samples = len(views)
+        self.n_original_ = views.n_original
+        if self.n_neighbors != "auto":
+            if isinstance(self.n_neighbors, str):
+                check_choice("n_neighbors", self.n_neighbors, ("auto",))
+            check_whole_number("n_neighbors", self.n_neighbors, at_least=1)
+            if int(self.n_neighbors) >= n_samples:
+                raise InputError(
+                    "n_neighbors must be smaller than the number of samples; "
+                    f"got {self.n_neighbors} with {n_samples} samples."
+                )
+        check_choice("metric", self.metric, ("cosine", "euclidean"))
+        scaling_by_view(self.scaling, views)
+        check_choice("symmetry", self.symmetry, ("union", "mutual"))
+        check_choice("graph_learning", self.graph_learning, ("edge", "low-rank", "full", None))
+        check_choice("node_selection", self.node_selection, ("differentiable", "top-k", None))
+        check_choice("rank_axis", self.rank_axis, ("rows", "as-printed"))
+        check_whole_number("min_common_neighbors", self.min_common_neighbors, at_least=0)
+        check_whole_number("rank", self.rank, at_least=1)
+        if self.n_selected is not None:
+            check_whole_number("n_selected", self.n_selected, at_least=1)
+        check_whole_number("hidden", self.hidden, at_least=1)
+        check_whole_number("n_layers", self.n_layers, at_least=1)
+        check_whole_number("max_epochs", self.max_epochs, at_least=1)
+        check_number("gamma", self.gamma, above=0)
+        check_number("tau", self.tau, above=0)
+        check_number("initial_threshold", self.initial_threshold, above=0, below=1)
+        check_number("dropout", self.dropout, at_least=0, below=1)
+        check_number("learning_rate", self.learning_rate, above=0)
+        check_number("weight_decay", self.weight_decay, at_least=0)
+        check_number("tol", self.tol, at_least=0)
+
+    def _pick_n_neighbors(self, n_samples: int) -> int:
+        if self.n_neighbors == "auto":
+            return neighbors_by_class_size(n_samples, len(self.classes_))
+        return int(self.n_neighbors)
+
+    def _build_network(
+        self, support: GraphSupport, n_features: int, generator: torch.Generator
+    ) -> MGCNDNS:
+        learning: EdgeGraphLearning | FactorGraphLearning | None = None
+        selection: NodeSelection | TopKSelection | None = None
+        widths = [n_features, *[self.hidden] * (self.n_layers - 1), len(self.classes_)]
+        with torch.random.fork_rng(devices=[]):  # torch's initialisers know no other way
+            torch.manual_seed(generator.initial_seed())
+            if self.graph_learning == "edge":
+                learning = EdgeGraphLearning(support.n_undirected, self.gamma)
+            elif self.graph_learning is not None:
+                n_samples = support.n_samples
+                rank = n_samples if self.graph_learning == "full" else min(self.rank, n_samples)
+                learning = FactorGraphLearning(n_samples, rank, self.gamma)
+            if self.node_selection == "differentiable":
+                selection = NodeSelection(self.tau, self.initial_threshold, self.rank_axis)
+            elif self.node_selection == "top-k":
+                selection = TopKSelection(self.n_selected or self.n_neighbors_)
+            layers = [
+                GraphConvolution(n_inputs, n_outputs)
+                for n_inputs, n_outputs in zip(widths[:-1], widths[1:], strict=True)
+            ]
+            fusion = GraphFusion(len(self.view_names_))
+        return MGCNDNS(fusion, learning, selection, layers, self.dropout)
+
+    def _train(
+        self,
+        network: MGCNDNS,
+        inputs: tuple[GraphSupport, Tensor, Tensor, Tensor | None],
+        codes: np.ndarray,
+        device: torch.device,
+        generator: torch.Generator,
+    ) -> TrainingCurve:
+        weights = _class_weights(self.class_weight, self.classes_, codes)
+        shown = epoch_progress(self.max_epochs) if self.verbose else nullcontext()
+        with shown as on_epoch:
+            curve = train(
+                network,
+                inputs,
+                torch.from_numpy(codes).to(device),
+                learning_rate=self.learning_rate,
+                weight_decay=self.weight_decay,
+                max_epochs=self.max_epochs,
+                tol=self.tol,
+                class_weight=None if weights is None else weights.to(device),
+                generator=generator,
+                on_epoch=on_epoch,
+            )
+        if curve.stopped == "interrupted":
+            warn(
+                f"fit was interrupted after {curve.n_epochs} epochs; the weights of the lowest "
+                "loss so far are kept.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return curve
+
+    @torch.no_grad()
+    def _learn_from(
+        self,
+        network: MGCNDNS,
+        support: GraphSupport,
+        view_weights: Tensor,
+        features: Tensor,
+        center: Tensor | None,
+    ) -> None:
+        """Set the learned attributes from one pass without dropout."""
+        graphs = network.graphs(support, view_weights)
+        logits = network.convolve(support, graphs.selected, features, center)[-1]
+        self.label_distributions_ = _softmax(logits.cpu().numpy())
+        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+        mixing = mixing_weights(network.fusion.logits)
+        self.mixing_weights_ = mixing.cpu().numpy()
+        self.view_importance_ = view_importance(mixing).cpu().numpy()
+        self.fused_graph_ = support.matrix_of(graphs.fused)
+        self.refined_graph_ = support.matrix_of(graphs.refined)
+        self.selected_graph_ = support.matrix_of(graphs.selected)
+        self.edge_gates_ = self.node_confidence_ = self.threshold_ = None
+        if network.graph_learning is not None:
+            self.edge_gates_ = support.matrix_of(network.graph_learning.gates(support))
+        if isinstance(network.node_selection, NodeSelection):
+            confidence = network.node_selection.confidence(support, graphs.refined)
+            self.node_confidence_ = confidence.cpu().numpy()
+            self.threshold_ = network.node_selection.threshold.item()
+
+
+def _pick_device(device: str) -> torch.device:
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        picked = torch.device(device)
+        torch.empty(0, device=picked)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise InputError(
+            f"device must be 'auto' or one that torch has here; got {device!r}."
+        ) from error
+    return picked
+
+
+def _draw_seed(random_state: object) -> int:
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    check_whole_number("random_state", random_state, at_least=0)
+    return int(random_state)  # type: ignore[call-overload, no-any-return]
+
+
+def _seed_or_none(random_state: object) -> int | None:
+    return int(random_state) if isinstance(random_state, (int, np.integer)) else None
+
+
+def _class_weights(
+    class_weight: str | Mapping[Any, float] | None, classes: np.ndarray, codes: np.ndarray
+) -> Tensor | None:
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, Mapping):
+        for label in class_weight:
+            check_choice("a class in class_weight", label, classes.tolist())
+    else:
+        check_choice("class_weight", class_weight, ("balanced", None))
+    known = classes[codes[codes >= 0]]
+    weights = compute_class_weight(class_weight, classes=classes, y=known)
+    return torch.from_numpy(weights.astype(np.float32))
+
+
+def _input_tensors(
+    prepared: PreparedViews, input_scaling: InputScaling | None, device: torch.device
+) -> tuple[Tensor, Tensor | None]:
+    """The input H and the row to subtract from it.
+
+    Samples that come with graphs alone get their own number as feature, the identity.
+    """
+    if input_scaling is None:
+        n_samples = next(iter(prepared.graphs.values())).shape[0]
+        return _as_tensor(sparse.eye_array(n_samples, dtype=np.float32)).to(device), None
+    features = _as_tensor(input_scaling(list(prepared.features.values())))
+    return features.to(device), torch.from_numpy(input_scaling.center).to(device)
+
+
+def _as_tensor(features: View) -> Tensor:
+    if not sparse.issparse(features):
+        return torch.from_numpy(np.ascontiguousarray(features))
+    csr = sparse.csr_array(features)
+    starts, columns = (torch.from_numpy(part.astype(np.int64)) for part in (csr.indptr, csr.indices))
+    return csr_tensor(starts, columns, torch.from_numpy(csr.data), csr.shape)
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    shifted = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))

@@ -1,0 +1,87 @@
+"""Labels as users have them, checked once and turned into class numbers."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import check_classification_targets
+
+from manyview.data.label_values import is_known
+from manyview.errors import InputError
+
+UNKNOWN = -1
+
+
+def check_labels(labels: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Split labels into the sorted classes and one class number a sample, -1 where unknown.
+
+    Unknown is -1 among numbers; None, NaN or -1 among objects and texts. There must be one
+    label a sample and at least two classes.
+
+    Examples
+    --------
+    >>> classes, codes = check_labels(["cat", None, "dog"], 3)
+    >>> classes, codes
+    (array(['cat', 'dog'], dtype=object), array([ 0, -1,  1]))
+    """
+    if labels is None:
+        raise InputError(
+            "labels are missing: fit requires y to be passed, but the target y is None. "
+            "Mark unknown samples with -1."
+        )
+    values = _vector(labels)
+    if len(values) != n_samples:
+        raise InputError(
+            f"labels must hold one label a sample; got {len(values)} labels "
+            f"for {n_samples} samples (inconsistent numbers of samples)."
+        )
+    known = is_known(values)
+    if not known.any():
+        raise InputError(
+            "labels must hold at least one known label of two or more classes; "
+            f"all {n_samples} are unknown."
+        )
+    given = values[known]
+    if given.dtype.kind == "f" and not np.isfinite(given).all():
+        raise InputError("labels must be finite; got infinity. Mark unknown samples with -1 or NaN.")
+    classes, codes_of_known = _classes(given)
+    if len(classes) < 2:
+        raise InputError(
+            f"labels must hold at least two classes; got one class: {classes[0]}. "
+            "Mark unknown samples with -1."
+        )
+    codes = np.full(n_samples, UNKNOWN)
+    codes[known] = codes_of_known
+    return classes, codes
+
+
+def _vector(labels: Any) -> np.ndarray:
+    values = np.asarray(labels)
+    if values.dtype.kind == "U" and not isinstance(labels, np.ndarray):
+        values = np.asarray(labels, dtype=object)  # numpy writes None beside texts as 'None'
+    if values.ndim == 2 and values.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the "
+            "shape of y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        values = values.ravel()
+    if values.ndim != 1:
+        raise InputError(f"labels must be 1-D, one a sample; got shape {values.shape}.")
+    return values
+
+
+def _classes(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if given.dtype.kind == "O":
+        kinds = sorted({type(value).__name__ for value in given})
+        if len(kinds) > 1 and "str" in kinds:
+            raise InputError(
+                f"labels must be all texts or all numbers; got {' and '.join(kinds)}."
+            )
+        if "str" not in kinds:
+            given = np.array(given.tolist())
+    check_classification_targets(given)
+    classes, codes = np.unique(given, return_inverse=True)
+    return classes, codes

@@ -1,0 +1,35 @@
+"""Write files whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from manyview.errors import DataFileError
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file through a temporary one, so that nobody ever sees half of it."""
+    data = content.encode() if isinstance(content, str) else content
+    with whole_file(path) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Offer a temporary path to write to; rename it to `path` when all went well.
+
+    A full disk or a folder that may not be written leaves `path` as it was.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise DataFileError(
+            f"{path} could not be written: {error.strerror or error}. Nothing there was changed."
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)

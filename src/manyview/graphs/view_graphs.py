@@ -1,0 +1,100 @@
+"""Prepared views: every view scaled, and its graph built."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from manyview.data.scaling import SCALINGS, ViewScaler, fit_scaler
+from manyview.data.views import MultiView, View
+from manyview.errors import InputError, check_choice
+from manyview.graphs.given import given_graph
+from manyview.graphs.neighbors import knn_graph
+from manyview.graphs.normalization import renormalize
+
+Scaling = str | Sequence[str] | Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PreparedViews:
+    """The views of a fit, in their order.
+
+    Attributes
+    ----------
+    scalers, features
+        How each feature view was scaled, and the result.
+    graphs
+        Graph of each view without self-loops, given graphs included.
+    """
+
+    scalers: dict[str, ViewScaler]
+    features: dict[str, View]
+    graphs: dict[str, sparse.csr_array]
+
+    def renormalized(self) -> list[sparse.csr_array]:
+        """Each view's graph with self-loops, scaled by its degrees, Eq. (2)."""
+        return [renormalize(graph) for graph in self.graphs.values()]
+
+
+def prepare_views(
+    views: MultiView,
+    *,
+    scaling: Scaling,
+    n_neighbors: int,
+    metric: str,
+    symmetry: str = "union",
+    min_common_neighbors: int = 0,
+) -> PreparedViews:
+    """Scale every feature view and link its samples to their nearest neighbours."""
+    scalers, features, graphs = {}, {}, {}
+    for name, kind in scaling_by_view(scaling, views).items():
+        scalers[name] = fit_scaler(views[name], kind)
+        features[name] = scalers[name](views[name])
+    for name in views.names:
+        if name in views.graph_names:
+            graphs[name] = given_graph(views, name)
+        else:
+            graphs[name] = knn_graph(
+                features[name],
+                n_neighbors=n_neighbors,
+                metric=metric,
+                symmetry=symmetry,
+                min_common_neighbors=min_common_neighbors,
+            )
+    return PreparedViews(scalers, features, graphs)
+
+
+def scaling_by_view(scaling: Scaling, views: MultiView) -> dict[str, str]:
+    """Name the scaling of each feature view from one word, a list, or a dict by name."""
+    names = views.feature_names
+    if isinstance(scaling, Mapping):
+        for name in scaling:
+            check_choice("a name in scaling", name, names)
+        by_view = {name: scaling.get(name, "unit") for name in names}
+    elif isinstance(scaling, str) or scaling is None:
+        by_view = dict.fromkeys(names, scaling)
+    else:
+        if len(scaling) != len(names):
+            raise InputError(
+                f"scaling must be one word, or one for each of the {len(names)} feature views; "
+                f"got {len(scaling)}."
+            )
+        by_view = dict(zip(names, scaling, strict=True))
+    for kind in by_view.values():
+        check_choice("scaling", kind, SCALINGS)
+    return by_view
+
+
+def neighbors_by_class_size(n_samples: int, n_classes: int) -> int:
+    """Choose k: a third of a class's expected size, from 3 to 20, below the sample count.
+
+    More neighbours than a class has members would link every sample to other classes.
+
+    Examples
+    --------
+    >>> neighbors_by_class_size(2000, 10), neighbors_by_class_size(400, 40)
+    (20, 3)
+    """
+    wanted = int(np.clip(round(n_samples / (3 * n_classes)), 3, 20))
+    return max(1, min(wanted, n_samples - 1))

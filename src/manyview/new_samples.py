@@ -1,0 +1,272 @@
+"""Labels for samples that come after the fit: an extension of the paper, which has none.
+
+The learned gates belong to the fitted samples, so a new sample is attached to them: linked to
+its nearest fitted samples in every view, its edges mixed with the learned view weights and
+shrunk by the mean learned gate, its confidence read off the learned ranking, and its features
+convolved with the fitted samples' frozen messages.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from manyview.data.inputs import InputScaling
+from manyview.data.scaling import ViewScaler
+from manyview.data.views import MultiView, View
+from manyview.graphs.neighbors import NOBODY, nearest_neighbors
+from manyview.graphs.support import GraphSupport
+from manyview.graphs.view_graphs import PreparedViews
+from manyview.layers.fusion import fusion_coefficients, mixing_weights
+from manyview.layers.node_selection import (
+    NodeSelection,
+    TopKSelection,
+    edge_confidence,
+    mean_edge_weight,
+)
+from manyview.network import MGCNDNS
+
+
+@dataclass(frozen=True)
+class FeatureAnchor:
+    """One fitted feature view: where to look for the neighbours of new samples.
+
+    Attributes
+    ----------
+    features
+        Scaled features of the fitted samples.
+    degrees
+        Degree of each fitted sample in this view's graph, its self-loop counted.
+    """
+
+    scaler: ViewScaler
+    features: View
+    degrees: np.ndarray
+    n_neighbors: int
+    metric: str
+
+    def edges(self, view: View) -> sparse.csr_array:
+        """Link new samples to their nearest fitted samples: [new, fitted], 0/1."""
+        found = nearest_neighbors(
+            self.scaler(view), self.features, n_neighbors=self.n_neighbors, metric=self.metric
+        ).indices
+        is_edge = found.ravel() != NOBODY
+        rows = np.repeat(np.arange(len(found)), found.shape[1])[is_edge]
+        return sparse.csr_array(
+            (np.ones(len(rows)), (rows, found.ravel()[is_edge])),
+            shape=(len(found), len(self.degrees)),
+        )
+
+
+@dataclass(frozen=True)
+class GraphAnchor:
+    """One given graph: the columns of new rows that belong to fitted samples."""
+
+    positions: np.ndarray
+    degrees: np.ndarray
+
+    def edges(self, view: View) -> sparse.csr_array:
+        """Take the given edges of new samples to fitted ones: [new, fitted]."""
+        return sparse.csr_array(sparse.csr_array(view)[:, self.positions])
+
+
+@dataclass(frozen=True)
+class SelectionRule:
+    """What node selection learned, for edges it has not seen.
+
+    Attributes
+    ----------
+    scores, confidence
+        Mean edge weight of the fitted samples in ascending order, and their confidence.
+    node_confidence
+        [fitted] the same confidence in the order of the samples.
+    largest
+        Largest surplus over the threshold among the fitted edges.
+    """
+
+    scores: np.ndarray
+    confidence: np.ndarray
+    node_confidence: np.ndarray
+    threshold: float
+    largest: float
+
+    def keep(self, confidence: np.ndarray) -> np.ndarray:
+        """Factor of an edge of this confidence, Eq. (15)-(16)."""
+        if self.largest <= 0:
+            return (confidence >= self.node_confidence.max()).astype(np.float64)
+        return np.asarray(np.maximum(confidence - self.threshold, 0.0) / self.largest)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Everything of a fitted model that new samples need, as plain arrays.
+
+    Attributes
+    ----------
+    anchors
+        One for each view, by name.
+    coefficients
+        [view] coefficient of each view graph in the fused graph, Eq. (3)-(7).
+    mean_gate, loop_gate
+        Learned gate of an edge, on average, and of a self-loop; 1 without graph learning.
+    selection
+        A rule, a number of edges to keep (top-k), or None.
+    input_scaling
+        How scaled views become the network's input; None where there were only graphs.
+    weights
+        Weight matrix of each convolution.
+    messages
+        [fitted, output] what the fitted samples send in each convolution: H W.
+    """
+
+    anchors: dict[str, FeatureAnchor | GraphAnchor]
+    coefficients: np.ndarray
+    mean_gate: float
+    loop_gate: float
+    selection: SelectionRule | int | None
+    input_scaling: InputScaling | None
+    weights: list[np.ndarray]
+    messages: list[np.ndarray]
+
+    def logits(self, views: MultiView) -> np.ndarray:
+        """Return the logits of new samples: [new, class]."""
+        edges, loops = self._fuse(views)
+        edges, loops = edges * self.mean_gate, loops * self.loop_gate
+        edges, loops = self._select(edges, loops)
+        own = self._first_messages(views)
+        for number, messages in enumerate(self.messages):
+            hidden = edges @ messages + loops[:, None] * own
+            if number + 1 < len(self.weights):
+                own = np.maximum(hidden, 0.0) @ self.weights[number + 1]
+        return np.asarray(hidden)
+
+    def _fuse(self, views: MultiView) -> tuple[sparse.csr_array, np.ndarray]:
+        """Fused, renormalised edges to fitted samples and self-loops, Eq. (2)-(7)."""
+        fused = None
+        loops = np.zeros(len(views))
+        for (name, anchor), coefficient in zip(
+            self.anchors.items(), self.coefficients, strict=True
+        ):
+            edges = anchor.edges(views[name])
+            degree = np.asarray(edges.sum(axis=1)).ravel() + 1.0
+            scaled = (
+                sparse.diags_array(degree**-0.5) @ edges @ sparse.diags_array(anchor.degrees**-0.5)
+            )
+            fused = coefficient * scaled if fused is None else fused + coefficient * scaled
+            loops += coefficient / degree
+        return sparse.csr_array(fused), loops
+
+    def _select(
+        self, edges: sparse.csr_array, loops: np.ndarray
+    ) -> tuple[sparse.csr_array, np.ndarray]:
+        if self.selection is None:
+            return edges, loops
+        if isinstance(self.selection, int):
+            return _keep_largest(edges, loops, self.selection)
+        rule = self.selection
+        scores = (np.asarray(edges.sum(axis=1)).ravel() + loops) / (np.diff(edges.indptr) + 1)
+        own = np.interp(scores, rule.scores, rule.confidence)
+        selected = edges.copy()
+        rows = np.repeat(np.arange(len(loops)), np.diff(edges.indptr))
+        selected.data *= rule.keep((own[rows] + rule.node_confidence[edges.indices]) / 2)
+        return selected, loops * rule.keep(own)
+
+    def _first_messages(self, views: MultiView) -> np.ndarray:
+        """What new samples send to themselves in the first convolution: H W."""
+        weight = self.weights[0]
+        if self.input_scaling is None:  # fitted samples had only their own number as feature
+            return np.zeros((len(views), weight.shape[1]))
+        scaled = [
+            anchor.scaler(views[name])
+            for name, anchor in self.anchors.items()
+            if isinstance(anchor, FeatureAnchor)
+        ]
+        return np.asarray(self.input_scaling(scaled) @ weight - self.input_scaling.center @ weight)
+
+
+def _keep_largest(
+    edges: sparse.csr_array, loops: np.ndarray, n_kept: int
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Keep the largest entries of each new row, its self-loop among them."""
+    edges, loops = edges.copy(), loops.copy()
+    for row in range(len(loops)):
+        of_row = slice(edges.indptr[row], edges.indptr[row + 1])
+        entries = np.append(edges.data[of_row], loops[row])
+        entries[np.argsort(-entries, kind="stable")[n_kept:]] = 0.0
+        edges.data[of_row], loops[row] = entries[:-1], entries[-1]
+    return edges, loops
+
+
+@torch.no_grad()
+def attach(
+    prepared: PreparedViews,
+    positions: np.ndarray,
+    network: MGCNDNS,
+    support: GraphSupport,
+    view_weights: Tensor,
+    features: Tensor,
+    center: Tensor | None,
+    *,
+    input_scaling: InputScaling | None,
+    n_neighbors: int,
+    metric: str,
+) -> Attachment:
+    """Freeze a trained network and its graphs for new samples."""
+    graphs = network.graphs(support, view_weights)
+    outputs = network.convolve(support, graphs.selected, features, center)
+    first, *later = network.convolutions
+    messages = [first.messages(features, center)]
+    messages += [
+        layer.messages(output.relu()) for layer, output in zip(later, outputs, strict=False)
+    ]
+    anchors: dict[str, FeatureAnchor | GraphAnchor] = {}
+    for name, graph in prepared.graphs.items():
+        degrees = np.asarray(graph.sum(axis=1)).ravel() + 1.0
+        if name in prepared.features:
+            anchors[name] = FeatureAnchor(
+                prepared.scalers[name], prepared.features[name], degrees, n_neighbors, metric
+            )
+        else:
+            anchors[name] = GraphAnchor(positions, degrees)
+    mean_gate = loop_gate = 1.0
+    if network.graph_learning is not None:
+        gates = network.graph_learning.gates(support)
+        is_loop = support.rows == support.columns
+        loop_gate = gates[is_loop].mean().item()
+        mean_gate = loop_gate if is_loop.all() else gates[~is_loop].mean().item()
+    return Attachment(
+        anchors=anchors,
+        coefficients=_array(fusion_coefficients(mixing_weights(network.fusion.logits))),
+        mean_gate=mean_gate,
+        loop_gate=loop_gate,
+        selection=_selection_rule(network.node_selection, support, graphs.refined),
+        input_scaling=input_scaling,
+        weights=[_array(layer.weight) for layer in network.convolutions],
+        messages=[_array(message) for message in messages],
+    )
+
+
+def _selection_rule(
+    selection: NodeSelection | TopKSelection | None, support: GraphSupport, refined: Tensor
+) -> SelectionRule | int | None:
+    if selection is None:
+        return None
+    if isinstance(selection, TopKSelection):
+        return selection.n_kept
+    scores = mean_edge_weight(support, refined)
+    confidence = selection.confidence(support, refined)
+    order = torch.argsort(scores)
+    surplus = edge_confidence(support, confidence) - selection.threshold
+    return SelectionRule(
+        scores=_array(scores[order]),
+        confidence=_array(confidence[order]),
+        node_confidence=_array(confidence),
+        threshold=selection.threshold.item(),
+        largest=max(surplus.max().item(), 0.0),
+    )
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return np.asarray(tensor.detach().cpu().numpy())

@@ -1,0 +1,52 @@
+"""Checks of numeric parameters, one sentence each."""
+
+from numbers import Integral, Real
+
+from manyview.errors import InputError
+
+
+def check_number(
+    name: str,
+    value: object,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Refuse what is not a finite number within its bounds.
+
+    Examples
+    --------
+    >>> check_number("tau", -0.3, above=0)
+    Traceback (most recent call last):
+    manyview.errors.InputError: tau must be above 0; got -0.3.
+    """
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    rules = [
+        rule
+        for rule, bound in (
+            (f"above {above}", above),
+            (f"at least {at_least}", at_least),
+            (f"below {below}", below),
+        )
+        if bound is not None
+    ]
+    number = float(value) if isinstance(value, Real) else float("nan")
+    fits = (
+        is_number
+        and abs(number) < float("inf")
+        and (above is None or number > above)
+        and (at_least is None or number >= at_least)
+        and (below is None or number < below)
+    )
+    if not fits:
+        wanted = " and ".join(rules) if is_number else " ".join(["a number", *rules])
+        raise InputError(f"{name} must be {wanted or 'a number'}; got {value!r}.")
+
+
+def check_whole_number(name: str, value: object, *, at_least: int) -> None:
+    """Refuse what is not a whole number of at least the given size."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
+        raise InputError(
+            f"{name} must be a whole number of at least {at_least}; got {value!r}."
+        )

@@ -1,0 +1,22 @@
+"""Progress of long work, on the error stream, so that output stays clean."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def epoch_progress(max_epochs: int) -> Iterator[Callable[[int, float], None]]:
+    """Show a bar over epochs; yields a function of the epochs done and the loss."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("training"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("loss {task.fields[loss]:.4f}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("training", total=max_epochs, loss=float("nan"))
+        yield lambda n_epochs, loss: progress.update(task, completed=n_epochs, loss=loss)

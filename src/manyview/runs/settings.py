@@ -1,0 +1,108 @@
+"""What a run is asked for, and a method's parameters as a user types them."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from manyview.data.splits import PROTOCOLS
+from manyview.errors import InputError, check_choice, did_you_mean
+from manyview.methods import find_method
+from manyview.parameters import check_whole_number
+from manyview.runs.sources import DataSource
+
+WORDS = {"none": None, "null": None, "true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Everything that decides a run.
+
+    Attributes
+    ----------
+    params
+        Parameters of the method that are not to have their default.
+    label_ratio
+        Share of the labels to keep; the others are hidden, and scored. None keeps all.
+    seed
+        Of the split and of the method.
+    out
+        The run's folder; None makes one from the names of data and method.
+    """
+
+    source: DataSource
+    method: str = "mgcn-dns"
+    params: Mapping[str, Any] = field(default_factory=dict)
+    label_ratio: float | None = None
+    protocol: str = "stratified"
+    seed: int = 0
+    out: Path | None = None
+
+    def check(self) -> None:
+        """Refuse what can be known to be wrong before any file is opened."""
+        allowed = find_method(self.method)().get_params()
+        for name in self.params:
+            if name not in allowed:
+                raise InputError(
+                    f"{self.method} has no parameter {name!r}.{did_you_mean(name, allowed)} "
+                    f"It has: {', '.join(allowed)}."
+                )
+        check_choice("protocol", self.protocol, PROTOCOLS)
+        check_whole_number("seed", self.seed, at_least=0)
+        if self.label_ratio is not None and not 0 < self.label_ratio <= 1:
+            raise InputError(
+                f"label_ratio must be above 0 and at most 1; got {self.label_ratio}."
+            )
+
+    def build_model(self, *, verbose: bool) -> Any:
+        """Make the classifier, not yet fitted."""
+        model = find_method(self.method)()
+        common = {"random_state": self.seed, "verbose": verbose}
+        known = model.get_params()
+        model.set_params(**{name: value for name, value in common.items() if name in known})
+        return model.set_params(**self.params)
+
+
+def parse_params(texts: Sequence[str]) -> dict[str, Any]:
+    """Turn `name=value` texts into parameters.
+
+    A value is a number, true, false, none, a text (quotes may be left out), a list
+    `[a, b]` or a table `{a = 1}`.
+
+    Examples
+    --------
+    >>> parse_params(["hidden=32", "graph_learning=low-rank", "node_selection=none"])
+    {'hidden': 32, 'graph_learning': 'low-rank', 'node_selection': None}
+    """
+    params: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise InputError(f"a parameter must be written as name=value; got {text!r}.")
+        if name in params:
+            raise InputError(f"parameter {name!r} is given twice: {params[name]!r} and {value!r}.")
+        params[name] = _parse_value(value)
+    return params
+
+
+def _parse_value(text: str) -> Any:
+    if text.casefold() in WORDS:
+        return WORDS[text.casefold()]
+    try:
+        (value,) = tomllib.loads(f"value = {text}").values()
+    except ValueError:  # not TOML, or more than one line of it
+        return _parse_loosely(text)
+    if isinstance(value, dict):  # a class is a number where its key is one, as in files of labels
+        return {int(key) if key.isdecimal() else key: item for key, item in value.items()}
+    return value
+
+
+def _parse_loosely(text: str) -> Any:
+    """Read what TOML refuses: numbers such as `.5`, and texts without quotes."""
+    if text.startswith("[") and text.endswith("]"):
+        return [_parse_value(item.strip()) for item in text[1:-1].split(",") if item.strip()]
+    try:
+        return float(text)
+    except ValueError:
+        return text

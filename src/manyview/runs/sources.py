@@ -1,0 +1,99 @@
+"""Where a run's data come from: the catalogue, by name, or files, by path."""
+
+import os
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from manyview.data.catalog import AMBIGUOUS_NAME, SUBFOLDERS, find_card, load_dataset
+from manyview.data.cards import CATALOG, DatasetCard
+from manyview.data.dataset import Dataset
+from manyview.data.readers import read_views
+from manyview.data.reading import ReadOptions
+from manyview.errors import DataFileError, InputError, did_you_mean
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """What a user names as data, and how it is to be read.
+
+    Attributes
+    ----------
+    names
+        One name of the catalogue, or paths.
+    labels
+        A file of labels.
+    data_dir
+        Folder of the catalogue's files; MANYVIEW_DATA where it is None.
+    options
+        Choices between readings of one file.
+    """
+
+    names: tuple[str, ...]
+    labels: str | None = None
+    data_dir: str | None = None
+    options: ReadOptions = field(default_factory=ReadOptions)
+
+    def load(self) -> Dataset:
+        """Load the data set of the catalogue, or read the files."""
+        card = self._card()
+        if card is None:
+            return read_views(list(self.names), labels=self.labels, **asdict(self.options))
+        self._refuse_reader_options(card)
+        dataset = load_dataset(card.name, data_dir=self.data_dir)
+        if not Path(self.names[0]).exists():
+            return dataset
+        note = (
+            f"{self.names[0]} is the catalogue's; what lies here under that name is not read. "
+            f"Write {Path(os.curdir, self.names[0])!s} for it."
+        ).replace("Write ", f"Write {os.curdir}{os.sep}", 1)
+        return replace(dataset, notes=(*dataset.notes, note))
+
+    def paths(self) -> list[Path]:
+        """Absolute paths of what is read; none for data that need no file."""
+        card = self._card()
+        if card is None:
+            return [Path(name).expanduser().resolve() for name in self.names]
+        file = locate_file(card, self.data_dir)
+        return [] if file is None else [file.resolve()]
+
+    def _card(self) -> DatasetCard | None:
+        if len(self.names) != 1:
+            return None
+        name = self.names[0]
+        try:
+            return find_card(name)
+        except InputError:
+            path = Path(name).expanduser()
+            if path.exists():
+                return None
+            if name.strip().casefold() == AMBIGUOUS_NAME:
+                raise
+            near = sorted(one.name for one in path.parent.iterdir()) if path.parent.is_dir() else []
+            raise DataFileError(
+                f"There is no file or folder {name!r}, and no data set of that name in the "
+                f"catalogue.{did_you_mean(path.name, [*CATALOG, *near])} "
+                "`manyview datasets` lists the catalogue."
+            ) from None
+
+    def _refuse_reader_options(self, card: DatasetCard) -> None:
+        given = {"labels": self.labels, **asdict(self.options)}
+        wrong = [f"{name}=" for name, value in given.items() if value is not None]
+        if wrong:
+            raise InputError(
+                f"{', '.join(wrong)} can only be passed for data read from files; "
+                f"{card.name!r} is in the catalogue, which knows how to read it."
+            )
+
+
+def locate_file(card: DatasetCard, data_dir: str | None) -> Path | None:
+    """Find the file of a data set of the catalogue, without opening it."""
+    root = data_dir if data_dir is not None else os.environ.get("MANYVIEW_DATA")
+    if not root or card.file is None:
+        return None
+    files = (Path(root).expanduser() / subfolder / card.file for subfolder in SUBFOLDERS)
+    return next((file for file in files if file.is_file()), None)
+
+
+def is_here(card: DatasetCard, data_dir: str | None) -> bool:
+    """Say whether a data set of the catalogue can be loaded."""
+    return card.file is None or locate_file(card, data_dir) is not None

@@ -1,0 +1,149 @@
+"""Training, Eq. (19): cross-entropy on the labeled samples, Adam, until it has converged."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from manyview.errors import InputError
+
+SMOOTHING = 10  # epochs averaged: dropout makes a single loss jump
+OnEpoch = Callable[[int, float], None]
+
+
+@dataclass
+class TrainingCurve:
+    """What each epoch gave.
+
+    Attributes
+    ----------
+    loss
+        Cross-entropy on the labeled samples, with dropout on.
+    labeled_accuracy
+        Share of the labeled samples that the same pass got right.
+    stopped
+        "converged", "max_epochs" or "interrupted".
+    """
+
+    loss: list[float] = field(default_factory=list)
+    labeled_accuracy: list[float] = field(default_factory=list)
+    stopped: str = "max_epochs"
+
+    @property
+    def n_epochs(self) -> int:
+        """Number of finished epochs."""
+        return len(self.loss)
+
+    def has_converged(self, tol: float) -> bool:
+        """Say whether the last ten epochs lowered the mean loss by less than `tol`."""
+        if self.n_epochs < 2 * SMOOTHING:
+            return False
+        before = sum(self.loss[-2 * SMOOTHING : -SMOOTHING]) / SMOOTHING
+        return before - sum(self.loss[-SMOOTHING:]) / SMOOTHING < tol
+
+
+def labeled_cross_entropy(
+    logits: Tensor, labels: Tensor, class_weight: Tensor | None = None
+) -> Tensor:
+    """Mean cross-entropy of the labeled samples: L, Eq. (19).
+
+    The paper sums; the mean differs by a constant, which Adam ignores, and keeps the
+    tolerance of convergence the same for few and many labels.
+
+    Shapes
+    ------
+    logits : [labeled sample, class]
+    labels : [labeled sample], class numbers
+    class_weight : [class]
+    """
+    return nn.functional.cross_entropy(logits, labels, weight=class_weight)
+
+
+def train(
+    network: nn.Module,
+    inputs: tuple[Any, ...],
+    labels: Tensor,
+    *,
+    learning_rate: float,
+    max_epochs: int,
+    tol: float,
+    weight_decay: float = 0.0,
+    class_weight: Tensor | None = None,
+    generator: torch.Generator | None = None,
+    on_epoch: OnEpoch | None = None,
+) -> TrainingCurve:
+    """Fit the network to the labeled samples, in place.
+
+    Stops when the loss has converged or after `max_epochs`. Ctrl-C ends the training and
+    keeps the weights of the lowest loss so far.
+
+    Parameters
+    ----------
+    network
+        Called as `network(*inputs, generator=generator)`; returns [sample, class] logits.
+    labels
+        [sample] class numbers, -1 where unknown.
+    generator
+        Source of the dropout's randomness.
+    on_epoch
+        Called after every epoch with the number of epochs done and the last loss.
+    """
+    is_labeled = (labels >= 0).nonzero().squeeze(1)
+    known = labels[is_labeled]
+    optimizer = torch.optim.Adam(
+        network.parameters(), lr=learning_rate, weight_decay=weight_decay
+    )
+    curve = TrainingCurve()
+    best = _Best(network)
+    try:
+        for _ in range(max_epochs):
+            network.train()
+            logits = network(*inputs, generator=generator)[is_labeled]
+            loss = labeled_cross_entropy(logits, known, class_weight)
+            if not isfinite(loss.item()):
+                raise InputError(
+                    f"training diverged: the loss is {loss.item()} in epoch "
+                    f"{curve.n_epochs + 1}. Lower learning_rate; got {learning_rate}."
+                )
+            best.offer(loss.item())
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            curve.loss.append(loss.item())
+            curve.labeled_accuracy.append((logits.argmax(1) == known).float().mean().item())
+            if on_epoch is not None:
+                on_epoch(curve.n_epochs, curve.loss[-1])
+            if curve.has_converged(tol):
+                curve.stopped = "converged"
+                break
+    except KeyboardInterrupt:
+        if curve.n_epochs == 0:
+            raise
+        best.restore()
+        curve.stopped = "interrupted"
+    network.eval()
+    return curve
+
+
+class _Best:
+    """The weights of the lowest loss so far: whole even when a step is cut in the middle."""
+
+    def __init__(self, network: nn.Module) -> None:
+        self.parameters = list(network.parameters())
+        self.kept = [parameter.detach().clone() for parameter in self.parameters]
+        self.loss = float("inf")
+
+    @torch.no_grad()
+    def offer(self, loss: float) -> None:
+        if loss < self.loss:
+            self.loss = loss
+            for kept, parameter in zip(self.kept, self.parameters, strict=True):
+                kept.copy_(parameter)
+
+    @torch.no_grad()
+    def restore(self) -> None:
+        for kept, parameter in zip(self.kept, self.parameters, strict=True):
+            parameter.copy_(kept)

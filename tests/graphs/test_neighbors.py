@@ -1,0 +1,200 @@
+"""Nearest neighbours and the graphs made of them, against literal loops."""
+
+from fractions import Fraction
+
+import hypothesis
+import hypothesis.extra.numpy
+import numpy as np
+import pytest
+from hypothesis import strategies
+from scipy import sparse
+
+from manyview.graphs import neighbors
+from manyview.graphs.neighbors import knn_graph, nearest_neighbors
+
+METRICS = ("cosine", "euclidean")
+
+
+def square_length(row):
+    return sum(Fraction(value) ** 2 for value in row)
+
+
+def exact_neighbors(queries, points, n_neighbors, metric, among_themselves):
+    """Rows of the nearest points in exact fractions; equal distances by row number."""
+    found = []
+    for i, query in enumerate(queries):
+        candidates = []
+        for j, point in enumerate(points):
+            if among_themselves and i == j:
+                continue
+            product = sum(Fraction(a) * Fraction(b) for a, b in zip(query, point, strict=True))
+            if metric == "cosine":
+                if product == 0:
+                    continue
+                lengths = sum(Fraction(a) ** 2 for a in query) * sum(
+                    Fraction(b) ** 2 for b in point
+                )
+                nearness = product * abs(product) / lengths  # sign(cos) cos^2 orders as cos does
+            else:
+                nearness = -sum(
+                    (Fraction(a) - Fraction(b)) ** 2 for a, b in zip(query, point, strict=True)
+                )
+            candidates.append((-nearness, j))
+        chosen = [j for _, j in sorted(candidates)[:n_neighbors]]
+        found.append(chosen + [-1] * (n_neighbors - len(chosen)))
+    return np.array(found).reshape(len(queries), n_neighbors)
+
+
+def literal_graph(features, n_neighbors, metric, symmetry):
+    chosen = exact_neighbors(features.tolist(), features.tolist(), n_neighbors, metric, True)
+    n_samples = len(features)
+    graph = np.zeros((n_samples, n_samples))
+    for i in range(n_samples):
+        for j in range(n_samples):
+            picks = [j in chosen[i], i in chosen[j]]
+            graph[i, j] = any(picks) if symmetry == "union" else all(picks)
+    return graph
+
+
+# Small whole numbers: many ties, duplicates, right angles and rows of zeros.
+tied_features = hypothesis.extra.numpy.arrays(
+    np.int64,
+    strategies.tuples(strategies.integers(1, 12), strategies.integers(1, 4)),
+    elements=strategies.integers(-2, 2),
+)
+
+
+@pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("metric", METRICS)
+@hypothesis.given(features=tied_features, n_neighbors=strategies.integers(1, 5))
+def test_neighbors_equal_exact_fractions_with_ties_by_row_number(
+    features, n_neighbors, metric, as_view
+):
+    found = nearest_neighbors(as_view(features), n_neighbors=n_neighbors, metric=metric)
+    expected = exact_neighbors(features.tolist(), features.tolist(), n_neighbors, metric, True)
+    np.testing.assert_array_equal(found.indices, expected)
+    assert np.isinf(found.distances[expected == -1]).all()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_distances_equal_a_literal_loop(rng, metric):
+    features = rng.normal(size=(15, 4))
+    found = nearest_neighbors(features, n_neighbors=6, metric=metric)
+    for i in range(15):
+        for rank, j in enumerate(found.indices[i]):
+            if metric == "cosine":
+                lengths = np.linalg.norm(features[i]) * np.linalg.norm(features[j])
+                expected = 1 - features[i] @ features[j] / lengths
+            else:
+                expected = ((features[i] - features[j]) ** 2).sum()
+            assert found.distances[i, rank] == pytest.approx(expected, rel=1e-6)
+    assert (np.diff(found.distances, axis=1) >= 0).all()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_neighbors_of_queries_among_points_equal_exact_fractions(rng, metric):
+    queries, points = rng.normal(size=(7, 3)), rng.normal(size=(20, 3))
+    queries[2] = points[5]  # nothing is left out when queries are not the points
+    found = nearest_neighbors(queries, points, n_neighbors=4, metric=metric)
+    expected = exact_neighbors(queries.tolist(), points.tolist(), 4, metric, False)
+    np.testing.assert_array_equal(found.indices, expected)
+    assert found.indices[2, 0] == 5
+
+
+@pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("block_bytes", [1, 8 * 50 * 7])
+def test_neighbors_do_not_depend_on_the_block_size(rng, monkeypatch, metric, as_view, block_bytes):
+    features = as_view(rng.integers(-3, 4, size=(50, 3)))
+    whole = nearest_neighbors(features, n_neighbors=5, metric=metric)
+    monkeypatch.setattr(neighbors, "BLOCK_BYTES", block_bytes)
+    blocked = nearest_neighbors(features, n_neighbors=5, metric=metric)
+    np.testing.assert_array_equal(blocked.indices, whole.indices)
+    np.testing.assert_array_equal(blocked.distances, whole.distances)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_sparse_and_dense_views_have_the_same_neighbors(rng, metric):
+    features = np.where(rng.random((60, 200)) < 0.05, rng.random((60, 200)), 0.0)
+    dense = nearest_neighbors(features, n_neighbors=8, metric=metric)
+    stored_sparse = nearest_neighbors(sparse.csr_array(features), n_neighbors=8, metric=metric)
+    np.testing.assert_array_equal(stored_sparse.indices, dense.indices)
+
+
+@pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize(("metric", "scale"), [("cosine", 3.7), ("euclidean", 1.0)])
+def test_duplicates_tie_exactly_and_come_in_row_order(rng, metric, scale, as_view):
+    originals = rng.normal(size=(6, 101))
+    features = np.concatenate([originals, scale * originals, originals / scale])
+    found = nearest_neighbors(as_view(features), n_neighbors=2, metric=metric)
+    expected = [[j for j in (i % 6, i % 6 + 6, i % 6 + 12) if j != i] for i in range(18)]
+    np.testing.assert_array_equal(found.indices, expected)
+    np.testing.assert_array_equal(found.distances, 0)
+
+
+def test_rows_of_zeros_have_no_neighbors_and_are_nobodys_under_cosine(rng):
+    features = rng.normal(size=(8, 3))
+    features[[2, 5]] = 0
+    found = nearest_neighbors(features, n_neighbors=7)
+    assert (found.indices[[2, 5]] == -1).all()
+    assert not np.isin(found.indices, [2, 5]).any()
+    graph = knn_graph(features, n_neighbors=7)
+    assert graph[[2, 5]].nnz == 0
+
+
+def test_points_at_a_right_angle_are_no_neighbors_under_cosine():
+    features = np.array([[1.0, 1.0, 0.1], [1.0, -1.0, 0.0], [0.0, 0.0, 5.0]])
+    found = nearest_neighbors(features, n_neighbors=2)
+    np.testing.assert_array_equal(found.indices, [[2, -1], [-1, -1], [0, -1]])
+
+
+def test_fewer_points_than_neighbors_leave_nobody(rng):
+    found = nearest_neighbors(rng.random((2, 3)), rng.random((3, 3)), n_neighbors=5)
+    assert (found.indices[:, :3] >= 0).all()
+    assert (found.indices[:, 3:] == -1).all()
+
+
+def test_single_sample_has_nobody():
+    assert nearest_neighbors(np.ones((1, 2)), n_neighbors=3).indices.tolist() == [[-1, -1, -1]]
+
+
+def test_euclidean_neighbors_stay_exact_far_from_the_origin(rng):
+    near = rng.normal(size=(40, 5))
+    far = near + 1e6
+    found = nearest_neighbors(far, n_neighbors=5, metric="euclidean").indices
+    expected = exact_neighbors(far.tolist(), far.tolist(), 5, "euclidean", True)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("symmetry", ["union", "mutual"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_graph_equals_a_literal_loop_over_the_choices(rng, metric, symmetry):
+    features = rng.integers(-2, 3, size=(25, 3))
+    graph = knn_graph(features, n_neighbors=4, metric=metric, symmetry=symmetry)
+    expected = literal_graph(features, 4, metric, symmetry)
+    np.testing.assert_array_equal(graph.toarray(), expected)
+    np.testing.assert_array_equal(expected, expected.T)
+    assert graph.has_sorted_indices
+    assert (graph.data == 1).all()
+    assert (graph.diagonal() == 0).all()
+
+
+@pytest.mark.parametrize("min_common_neighbors", [1, 2, 4])
+def test_pruning_equals_a_literal_loop_over_common_neighbors(rng, min_common_neighbors):
+    features = rng.normal(size=(40, 3))
+    whole = knn_graph(features, n_neighbors=5).toarray()
+    expected = np.zeros_like(whole)
+    for i, j in np.argwhere(whole):
+        n_common = sum(whole[i, other] and whole[j, other] for other in range(40))
+        expected[i, j] = n_common >= min_common_neighbors
+    pruned = knn_graph(features, n_neighbors=5, min_common_neighbors=min_common_neighbors)
+    np.testing.assert_array_equal(pruned.toarray(), expected)
+    assert 0 < pruned.nnz == expected.sum() < whole.sum()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_graph_follows_samples_when_they_are_renumbered(rng, metric):
+    features, order = rng.normal(size=(40, 4)), rng.permutation(40)
+    before = knn_graph(features, n_neighbors=5, metric=metric).toarray()
+    after = knn_graph(features[order], n_neighbors=5, metric=metric).toarray()
+    np.testing.assert_array_equal(after, before[order][:, order])
