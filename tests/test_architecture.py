@@ -21,6 +21,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"layers"},
     {"graphs"},
     {"data"},
+    {"parameters", "progress", "files"},
     {"errors"},
 ]
 FLOOR_OF = {room: depth for depth, rooms in enumerate(FLOORS) for room in rooms}

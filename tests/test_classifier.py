@@ -144,7 +144,9 @@ def test_labels_may_be_booleans_floats_and_pandas(tiny_views):
 
 def test_plain_list_of_text_labels_keeps_none_unknown(tiny_views):
     names = names_of(tiny_views.labels).tolist()
-    labels = [n if known != -1 else None for n, known in zip(names, tiny_views.known_labels)]
+    labels = [
+        n if known != -1 else None for n, known in zip(names, tiny_views.known_labels, strict=True)
+    ]
     assert "None" not in fit_quickly(tiny_views.views, labels).classes_
 
 
@@ -194,14 +196,18 @@ def test_clone_and_parameters_round_trip():
 
 def test_pickle_keeps_the_answers(model, tiny_views):
     again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views))
+    np.testing.assert_array_equal(
+        again.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views)
+    )
 
 
 def test_saved_model_answers_the_same(model, tiny_views, tmp_path):
     model.save(tmp_path / "model")
     again = MGCNDNSClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(again.transduction_, model.transduction_)
-    np.testing.assert_array_equal(again.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views))
+    np.testing.assert_array_equal(
+        again.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views)
+    )
     assert again.get_params() == model.get_params()
     assert (again.selected_graph_ != model.selected_graph_).nnz == 0
 
@@ -226,9 +232,7 @@ def ring(n):
 
 def test_a_view_may_be_a_given_graph(tiny_views):
     same = tiny_views.labels[:, None] == tiny_views.labels
-    views = MultiView(
-        {**tiny_views.views, "links": sparse.csr_array(same * 1.0)}, graphs=["links"]
-    )
+    views = MultiView({**tiny_views.views, "links": sparse.csr_array(same * 1.0)}, graphs=["links"])
     model = fit_quickly(views, tiny_views.known_labels)
     assert model.view_importance_.shape == (3,)
     assert cross_val_score(model, views, tiny_views.labels, cv=3).mean() > 0.9
@@ -273,7 +277,9 @@ def test_progress_goes_to_the_error_stream_only(tiny_views, capsys):
 
 def test_views_at_predict_follow_their_names_not_their_order(model, tiny_views):
     turned = dict(reversed(tiny_views.views.items()))
-    np.testing.assert_array_equal(model.predict_proba(turned), model.predict_proba(tiny_views.views))
+    np.testing.assert_array_equal(
+        model.predict_proba(turned), model.predict_proba(tiny_views.views)
+    )
 
 
 @pytest.mark.parametrize(
@@ -304,7 +310,10 @@ def test_views_at_predict_follow_their_names_not_their_order(model, tiny_views):
         ({"class_weight": "balance"}, "Did you mean 'balanced'?"),
         ({"class_weight": {7: 1.0}}, "a class in class_weight must be one of 0, 1, 2; got 7"),
         ({"device": "quantum"}, "device must be 'auto' or one that torch has here"),
-        ({"random_state": -1}, "random_state must be a whole number of at least 0; got -1"),
+        (
+            {"random_state": -1},
+            "random_state must be a whole number of at least 0, a numpy generator or None; got -1",
+        ),
     ],
 )
 def test_fit_refuses_a_wrong_parameter_in_one_sentence(tiny_views, parameters, message):

@@ -212,6 +212,13 @@ def test_network_with_top_k_selection_convolves_a_directed_graph(case):
     assert_equal(logits_of(network, case), case.dense.convolve(dense, case.features))
 
 
+def test_center_is_subtracted_from_the_features(case):
+    network = network_of(case, edge_learning(case), node_selection(case))
+    center = case.features.mean(dim=0)
+    logits = network(case.support, case.view_weights, case.features, center)
+    assert_equal(logits, case.dense(case.view_graphs, case.features - center))
+
+
 def test_convolve_returns_what_each_layer_gives(views):
     case = make_case(views, dense_network((8, 5)))
     network = network_of(case)
@@ -236,7 +243,7 @@ def test_dropout_is_drawn_from_the_given_generator(case):
 
     def draw(seed):
         generator = torch.Generator().manual_seed(seed)
-        return network(case.support, case.view_weights, case.features, generator)
+        return network(case.support, case.view_weights, case.features, generator=generator)
 
     assert torch.equal(draw(0), draw(0))
     assert not torch.equal(draw(0), draw(1))

@@ -7,10 +7,15 @@ import pytest
 import manyview
 
 PUBLIC_NAMES = [
+    "DataFileError",
     "Dataset",
+    "InputError",
+    "METHODS",
     "MGCNDNSClassifier",
+    "ManyviewError",
     "MultiView",
     "__version__",
+    "draw_labeled",
     "hide_labels",
     "load_dataset",
     "read_views",

@@ -1,1 +1,63 @@
-"""Label a whole multi-view data set from a few known labels."""
+"""Label a whole multi-view data set from a few known labels.
+
+>>> import manyview
+>>> manyview.load_dataset("digits").views
+MultiView(1797 samples; pixels: 64, fourier: 33, gradients: 72, profiles: 16, moments: 25)
+"""
+
+from importlib import import_module as _import_module
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
+from typing import Any as _Any
+
+if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
+    from manyview.classifier import MGCNDNSClassifier
+    from manyview.data.catalog import load_dataset
+    from manyview.data.dataset import Dataset
+    from manyview.data.readers import read_views
+    from manyview.data.splits import draw_labeled, hide_labels
+    from manyview.data.views import MultiView
+    from manyview.errors import DataFileError, InputError, ManyviewError
+    from manyview.methods import METHODS
+
+__version__ = _version("manyview")
+
+# Public name -> where it lives; loaded when first asked for, so that the command line is quick.
+_HOMES = {
+    "DataFileError": "manyview.errors",
+    "Dataset": "manyview.data.dataset",
+    "InputError": "manyview.errors",
+    "METHODS": "manyview.methods",
+    "MGCNDNSClassifier": "manyview.classifier",
+    "ManyviewError": "manyview.errors",
+    "MultiView": "manyview.data.views",
+    "draw_labeled": "manyview.data.splits",
+    "hide_labels": "manyview.data.splits",
+    "load_dataset": "manyview.data.catalog",
+    "read_views": "manyview.data.readers",
+}
+
+__all__ = [
+    "METHODS",
+    "DataFileError",
+    "Dataset",
+    "InputError",
+    "MGCNDNSClassifier",
+    "ManyviewError",
+    "MultiView",
+    "__version__",
+    "draw_labeled",
+    "hide_labels",
+    "load_dataset",
+    "read_views",
+]
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'manyview' has no attribute {name!r}")
+    return getattr(_import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

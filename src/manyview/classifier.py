@@ -8,35 +8,27 @@ from warnings import warn
 
 import numpy as np
 import torch
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import Tensor
 
 from manyview.data.inputs import InputScaling, fit_input
-from manyview.data.labels import check_labels
+from manyview.data.labels import check_labels, class_weights
 from manyview.data.scaling import ViewScaler
-from manyview.data.views import MultiView, View, check_views
+from manyview.data.views import MultiView, check_views
 from manyview.errors import InputError, check_choice
 from manyview.graphs.given import check_given_graph
-from manyview.graphs.support import GraphSupport
 from manyview.graphs.view_graphs import (
-    PreparedViews,
     Scaling,
     neighbors_by_class_size,
     prepare_views,
     scaling_by_view,
 )
-from manyview.layers.fusion import GraphFusion, mixing_weights, view_importance
-from manyview.layers.graph_convolution import GraphConvolution
-from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
-from manyview.layers.node_selection import NodeSelection, TopKSelection
-from manyview.layers.sparse_product import csr_tensor
+from manyview.layers.fusion import mixing_weights, view_importance
+from manyview.layers.node_selection import NodeSelection
 from manyview.model_file import load_tree, save_tree
-from manyview.network import MGCNDNS
+from manyview.network import MGCNDNS, NetworkInputs, build_network, network_inputs
 from manyview.new_samples import (
     Attachment,
     FeatureAnchor,
@@ -44,9 +36,9 @@ from manyview.new_samples import (
     SelectionRule,
     attach,
 )
-from manyview.parameters import check_number, check_whole_number
+from manyview.parameters import check_number, check_whole_number, draw_seed
 from manyview.progress import epoch_progress
-from manyview.training import TrainingCurve, train
+from manyview.training import TrainingCurve, pick_device, train
 
 METHOD = "mgcn-dns"
 RECORD_TYPES = (
@@ -214,7 +206,8 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         views = self._open(X, reset=True)
         self.classes_, codes = check_labels(y, len(views))
         self._check_parameters(views)
-        device = _pick_device(self.device)
+        device = pick_device(self.device)
+        generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
         self.n_neighbors_ = self._pick_n_neighbors(len(views))
         prepared = prepare_views(
             views,
@@ -225,25 +218,31 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
             min_common_neighbors=self.min_common_neighbors,
         )
         self.view_graphs_ = prepared.renormalized()
-        support = GraphSupport.from_graphs(self.view_graphs_)
-        weights = torch.stack([support.weights_of(graph) for graph in self.view_graphs_], dim=1)
-        support, view_weights = support.to(device), weights.float().to(device)
         input_scaling = fit_input(list(prepared.features.values())) if prepared.features else None
-        features, center = _input_tensors(prepared, input_scaling, device)
-        generator = torch.Generator(device=device).manual_seed(_draw_seed(self.random_state))
-        network = self._build_network(support, features.shape[1], generator).to(device)
-        self.training_curve_ = self._train(
-            network, (support, view_weights, features, center), codes, device, generator
-        )
-        self._learn_from(network, support, view_weights, features, center)
+        inputs = network_inputs(prepared, input_scaling, device)
+        network = build_network(
+            inputs,
+            n_classes=len(self.classes_),
+            graph_learning=self.graph_learning,
+            rank=self.rank,
+            gamma=self.gamma,
+            node_selection=self.node_selection,
+            n_selected=self.n_selected or self.n_neighbors_,
+            tau=self.tau,
+            initial_threshold=self.initial_threshold,
+            rank_axis=self.rank_axis,
+            hidden=self.hidden,
+            n_layers=self.n_layers,
+            dropout=self.dropout,
+            seed=generator.initial_seed(),
+        ).to(device)
+        self.training_curve_ = self._train(network, inputs, codes, generator)
+        self._learn_from(network, inputs)
         self.attachment_ = attach(
             prepared,
             views.positions,
             network,
-            support,
-            view_weights,
-            features,
-            center,
+            inputs,
             input_scaling=input_scaling,
             n_neighbors=self.n_neighbors_,
             metric=self.metric,
@@ -270,7 +269,9 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
-        params = self.get_params() | {"random_state": _seed_or_none(self.random_state)}
+        params = self.get_params()
+        if not isinstance(self.random_state, int):
+            params["random_state"] = None  # a generator has moved on since
         save_tree(folder, {"method": METHOD, "params": params, "learned": learned})
 
     @classmethod
@@ -333,59 +334,31 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         check_choice("node_selection", self.node_selection, ("differentiable", "top-k", None))
         check_choice("rank_axis", self.rank_axis, ("rows", "as-printed"))
         check_whole_number("min_common_neighbors", self.min_common_neighbors, at_least=0)
-        check_whole_number("rank", self.rank, at_least=1)
         if self.n_selected is not None:
             check_whole_number("n_selected", self.n_selected, at_least=1)
-        check_whole_number("hidden", self.hidden, at_least=1)
-        check_whole_number("n_layers", self.n_layers, at_least=1)
-        check_whole_number("max_epochs", self.max_epochs, at_least=1)
-        check_number("gamma", self.gamma, above=0)
-        check_number("tau", self.tau, above=0)
+        for name in ("rank", "hidden", "n_layers", "max_epochs"):
+            check_whole_number(name, getattr(self, name), at_least=1)
+        for name in ("gamma", "tau", "learning_rate"):
+            check_number(name, getattr(self, name), above=0)
+        for name in ("weight_decay", "tol"):
+            check_number(name, getattr(self, name), at_least=0)
         check_number("initial_threshold", self.initial_threshold, above=0, below=1)
         check_number("dropout", self.dropout, at_least=0, below=1)
-        check_number("learning_rate", self.learning_rate, above=0)
-        check_number("weight_decay", self.weight_decay, at_least=0)
-        check_number("tol", self.tol, at_least=0)
 
     def _pick_n_neighbors(self, n_samples: int) -> int:
         if self.n_neighbors == "auto":
             return neighbors_by_class_size(n_samples, len(self.classes_))
         return int(self.n_neighbors)
 
-    def _build_network(
-        self, support: GraphSupport, n_features: int, generator: torch.Generator
-    ) -> MGCNDNS:
-        learning: EdgeGraphLearning | FactorGraphLearning | None = None
-        selection: NodeSelection | TopKSelection | None = None
-        widths = [n_features, *[self.hidden] * (self.n_layers - 1), len(self.classes_)]
-        with torch.random.fork_rng(devices=[]):  # torch's initialisers know no other way
-            torch.manual_seed(generator.initial_seed())
-            if self.graph_learning == "edge":
-                learning = EdgeGraphLearning(support.n_undirected, self.gamma)
-            elif self.graph_learning is not None:
-                n_samples = support.n_samples
-                rank = n_samples if self.graph_learning == "full" else min(self.rank, n_samples)
-                learning = FactorGraphLearning(n_samples, rank, self.gamma)
-            if self.node_selection == "differentiable":
-                selection = NodeSelection(self.tau, self.initial_threshold, self.rank_axis)
-            elif self.node_selection == "top-k":
-                selection = TopKSelection(self.n_selected or self.n_neighbors_)
-            layers = [
-                GraphConvolution(n_inputs, n_outputs)
-                for n_inputs, n_outputs in zip(widths[:-1], widths[1:], strict=True)
-            ]
-            fusion = GraphFusion(len(self.view_names_))
-        return MGCNDNS(fusion, learning, selection, layers, self.dropout)
-
     def _train(
         self,
         network: MGCNDNS,
-        inputs: tuple[GraphSupport, Tensor, Tensor, Tensor | None],
+        inputs: NetworkInputs,
         codes: np.ndarray,
-        device: torch.device,
         generator: torch.Generator,
     ) -> TrainingCurve:
-        weights = _class_weights(self.class_weight, self.classes_, codes)
+        device = generator.device
+        weights = class_weights(self.class_weight, self.classes_, codes)
         shown = epoch_progress(self.max_epochs) if self.verbose else nullcontext()
         with shown as on_epoch:
             curve = train(
@@ -396,7 +369,7 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
                 weight_decay=self.weight_decay,
                 max_epochs=self.max_epochs,
                 tol=self.tol,
-                class_weight=None if weights is None else weights.to(device),
+                class_weight=None if weights is None else torch.tensor(weights).float().to(device),
                 generator=generator,
                 on_epoch=on_epoch,
             )
@@ -410,15 +383,9 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         return curve
 
     @torch.no_grad()
-    def _learn_from(
-        self,
-        network: MGCNDNS,
-        support: GraphSupport,
-        view_weights: Tensor,
-        features: Tensor,
-        center: Tensor | None,
-    ) -> None:
+    def _learn_from(self, network: MGCNDNS, inputs: NetworkInputs) -> None:
         """Set the learned attributes from one pass without dropout."""
+        support, view_weights, features, center = inputs
         graphs = network.graphs(support, view_weights)
         logits = network.convolve(support, graphs.selected, features, center)[-1]
         self.label_distributions_ = _softmax(logits.cpu().numpy())
@@ -436,71 +403,6 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
             confidence = network.node_selection.confidence(support, graphs.refined)
             self.node_confidence_ = confidence.cpu().numpy()
             self.threshold_ = network.node_selection.threshold.item()
-
-
-def _pick_device(device: str) -> torch.device:
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        picked = torch.device(device)
-        torch.empty(0, device=picked)
-    except (RuntimeError, AssertionError, TypeError) as error:
-        raise InputError(
-            f"device must be 'auto' or one that torch has here; got {device!r}."
-        ) from error
-    return picked
-
-
-def _draw_seed(random_state: object) -> int:
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    check_whole_number("random_state", random_state, at_least=0)
-    return int(random_state)  # type: ignore[call-overload, no-any-return]
-
-
-def _seed_or_none(random_state: object) -> int | None:
-    return int(random_state) if isinstance(random_state, (int, np.integer)) else None
-
-
-def _class_weights(
-    class_weight: str | Mapping[Any, float] | None, classes: np.ndarray, codes: np.ndarray
-) -> Tensor | None:
-    if class_weight is None:
-        return None
-    if isinstance(class_weight, Mapping):
-        for label in class_weight:
-            check_choice("a class in class_weight", label, classes.tolist())
-    else:
-        check_choice("class_weight", class_weight, ("balanced", None))
-    known = classes[codes[codes >= 0]]
-    weights = compute_class_weight(class_weight, classes=classes, y=known)
-    return torch.from_numpy(weights.astype(np.float32))
-
-
-def _input_tensors(
-    prepared: PreparedViews, input_scaling: InputScaling | None, device: torch.device
-) -> tuple[Tensor, Tensor | None]:
-    """The input H and the row to subtract from it.
-
-    Samples that come with graphs alone get their own number as feature, the identity.
-    """
-    if input_scaling is None:
-        n_samples = next(iter(prepared.graphs.values())).shape[0]
-        return _as_tensor(sparse.eye_array(n_samples, dtype=np.float32)).to(device), None
-    features = _as_tensor(input_scaling(list(prepared.features.values())))
-    return features.to(device), torch.from_numpy(input_scaling.center).to(device)
-
-
-def _as_tensor(features: View) -> Tensor:
-    if not sparse.issparse(features):
-        return torch.from_numpy(np.ascontiguousarray(features))
-    csr = sparse.csr_array(features)
-    starts, columns = (torch.from_numpy(part.astype(np.int64)) for part in (csr.indptr, csr.indices))
-    return csr_tensor(starts, columns, torch.from_numpy(csr.data), csr.shape)
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:

@@ -47,6 +47,4 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
         return
     listed = ", ".join(repr(choice) for choice in allowed)
     words = [choice for choice in allowed if isinstance(choice, str)]
-    raise InputError(
-        f"{name} must be one of {listed}; got {value!r}.{did_you_mean(value, words)}"
-    )
+    raise InputError(f"{name} must be one of {listed}; got {value!r}.{did_you_mean(value, words)}")

@@ -61,8 +61,7 @@ def load_tree(folder: Path, record_types: tuple[type, ...]) -> dict[str, Any]:
         model = _unpack(document["model"], arrays, types)
     except (KeyError, TypeError, ValueError, safetensors.SafetensorError) as error:
         raise DataFileError(
-            f"{folder / TREE_NAME} is damaged: {type(error).__name__} {error}. "
-            "Fit the model again."
+            f"{folder / TREE_NAME} is damaged: {type(error).__name__} {error}. Fit the model again."
         ) from error
     if not isinstance(model, dict):
         raise DataFileError(f"{folder / TREE_NAME} is damaged: it holds no model.")
@@ -75,22 +74,20 @@ def _pack(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
             return {"values": value.tolist(), "dtype": "object" if value.dtype == object else "str"}
         arrays[path] = np.ascontiguousarray(value)
         return {"array": path}
-    if sparse.issparse(value):
+    if isinstance(value, sparse.csr_array):
         parts = {"data": value.data, "indices": value.indices, "indptr": value.indptr}
         packed = {name: _pack(part, f"{path}/{name}", arrays) for name, part in parts.items()}
         return {"csr": packed, "shape": list(value.shape)}
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {"record": type(value).__name__, "fields": _pack_items(parts, path, arrays)}
+        packed = {name: _pack(part, f"{path}/{name}", arrays) for name, part in parts.items()}
+        return {"record": type(value).__name__, "fields": packed}
     if isinstance(value, dict):
-        return {"dict": _pack_items(value, path, arrays)}
+        # Pairs, because JSON would turn keys that are numbers into texts.
+        return {"dict": [[k, _pack(item, f"{path}/{k}", arrays)] for k, item in value.items()]}
     if isinstance(value, (list, tuple)):
         return [_pack(item, f"{path}/{number}", arrays) for number, item in enumerate(value)]
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _pack_items(items: dict[str, Any], path: str, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    return {name: _pack(item, f"{path}/{name}", arrays) for name, item in items.items()}
 
 
 def _unpack(value: Any, arrays: dict[str, np.ndarray], types: dict[str, type]) -> Any:
@@ -104,12 +101,14 @@ def _unpack(value: Any, arrays: dict[str, np.ndarray], types: dict[str, type]) -
         return np.array(value["values"], dtype=object if value["dtype"] == "object" else str)
     if "csr" in value:
         csr = {name: _unpack(part, arrays, types) for name, part in value["csr"].items()}
+        n_rows, n_columns = value["shape"]
         parts = (csr["data"], csr["indices"], csr["indptr"])
-        return sparse.csr_array(parts, shape=tuple(value["shape"]))
+        return sparse.csr_array(parts, shape=(n_rows, n_columns))
     if "record" in value:
-        parts = {name: _unpack(part, arrays, types) for name, part in value["fields"].items()}
-        return types[value["record"]](**parts)
-    return {name: _unpack(part, arrays, types) for name, part in value["dict"].items()}
+        by_name = {name: _unpack(part, arrays, types) for name, part in value["fields"].items()}
+        make_record: Any = types[value["record"]]
+        return make_record(**by_name)
+    return {key: _unpack(part, arrays, types) for key, part in value["dict"]}
 
 
 def _read_json(path: Path) -> Any:
@@ -123,6 +122,8 @@ def _read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
-        raise DataFileError(f"There is no model in {path.parent}: {path.name} is missing.") from error
+        raise DataFileError(
+            f"There is no model in {path.parent}: {path.name} is missing."
+        ) from error
     except OSError as error:
         raise DataFileError(f"{path} cannot be read: {error.strerror}.") from error

@@ -1,15 +1,31 @@
 """MGCN-DNS on one screen, Eq. (18): fuse, refine, select, convolve."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor, nn
 
+from manyview.data.inputs import InputScaling
+from manyview.data.views import View
 from manyview.graphs.support import GraphSupport
+from manyview.graphs.view_graphs import PreparedViews
 from manyview.layers.fusion import GraphFusion
 from manyview.layers.graph_convolution import GraphConvolution
 from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
 from manyview.layers.node_selection import NodeSelection, TopKSelection
+from manyview.layers.sparse_product import csr_tensor
+
+
+class NetworkInputs(NamedTuple):
+    """What the network is called with."""
+
+    support: GraphSupport
+    view_weights: Tensor  # [edge, view]
+    features: Tensor  # [node, feature], dense or sparse CSR
+    center: Tensor | None  # [feature], subtracted from every row without making it dense
 
 
 class Graphs(NamedTuple):
@@ -69,6 +85,10 @@ class MGCNDNS(nn.Module):
             return Graphs(fused, refined, refined)
         return Graphs(fused, refined, self.node_selection(support, refined))
 
+    def layers(self) -> list[GraphConvolution]:
+        """Return the convolutions, first to last."""
+        return [layer for layer in self.convolutions if isinstance(layer, GraphConvolution)]
+
     def convolve(
         self,
         support: GraphSupport,
@@ -78,8 +98,8 @@ class MGCNDNS(nn.Module):
         generator: torch.Generator | None = None,
     ) -> list[Tensor]:
         """Run the layers; return what each gives, the logits last."""
-        outputs = [self.convolutions[0](support, graph, features, center)]
-        for layer in list(self.convolutions)[1:]:
+        outputs = [self.layers()[0](support, graph, features, center)]
+        for layer in self.layers()[1:]:
             hidden = torch.relu(outputs[-1])
             if self.training:
                 hidden = drop(hidden, self.dropout, generator)
@@ -105,3 +125,73 @@ def drop(hidden: Tensor, share: float, generator: torch.Generator | None = None)
         return hidden
     is_kept = torch.rand(hidden.shape, generator=generator, device=hidden.device) >= share
     return hidden * is_kept / (1 - share)
+
+
+def network_inputs(
+    prepared: PreparedViews, input_scaling: InputScaling | None, device: torch.device
+) -> NetworkInputs:
+    """Lay the view graphs on one support and bring the features to the device.
+
+    Samples that come with graphs alone, without an input scaling, get their own number as
+    feature: the identity matrix.
+    """
+    graphs = prepared.renormalized()
+    support = GraphSupport.from_graphs(graphs)
+    weights = torch.stack([support.weights_of(graph) for graph in graphs], dim=1)
+    center = None
+    if input_scaling is None:
+        features = _as_tensor(sparse.csr_array(sparse.eye_array(support.n_samples)))
+    else:
+        features = _as_tensor(input_scaling(list(prepared.features.values())))
+        center = torch.from_numpy(input_scaling.center).to(device)
+    return NetworkInputs(
+        support.to(device), weights.float().to(device), features.to(device), center
+    )
+
+
+def build_network(
+    inputs: NetworkInputs,
+    *,
+    n_classes: int,
+    graph_learning: str | None,
+    rank: int,
+    gamma: float,
+    node_selection: str | None,
+    n_selected: int,
+    tau: float,
+    initial_threshold: float,
+    rank_axis: str,
+    hidden: int,
+    n_layers: int,
+    dropout: float,
+    seed: int,
+) -> MGCNDNS:
+    """Make the network that the classifier's parameters of the same names describe."""
+    support = inputs.support
+    learning: EdgeGraphLearning | FactorGraphLearning | None = None
+    selection: NodeSelection | TopKSelection | None = None
+    widths = [inputs.features.shape[1], *[hidden] * (n_layers - 1), n_classes]
+    with torch.random.fork_rng(devices=[]):  # torch's initialisers know no other way
+        torch.manual_seed(seed)
+        if graph_learning == "edge":
+            learning = EdgeGraphLearning(support.n_undirected, gamma)
+        elif graph_learning is not None:
+            n_samples = support.n_samples
+            n_columns = n_samples if graph_learning == "full" else min(rank, n_samples)
+            learning = FactorGraphLearning(n_samples, n_columns, gamma)
+        if node_selection == "differentiable":
+            selection = NodeSelection(tau, initial_threshold, rank_axis)
+        elif node_selection == "top-k":
+            selection = TopKSelection(n_selected)
+        layers = [GraphConvolution(n_inputs, n_outputs) for n_inputs, n_outputs in pairwise(widths)]
+    return MGCNDNS(GraphFusion(inputs.view_weights.shape[1]), learning, selection, layers, dropout)
+
+
+def _as_tensor(features: View) -> Tensor:
+    if not isinstance(features, sparse.csr_array):
+        return torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32))
+    starts, columns = (
+        torch.from_numpy(part.astype(np.int64)) for part in (features.indptr, features.indices)
+    )
+    values = torch.from_numpy(features.data.astype(np.float32))
+    return csr_tensor(starts, columns, values, features.shape)

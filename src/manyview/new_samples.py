@@ -26,7 +26,7 @@ from manyview.layers.node_selection import (
     edge_confidence,
     mean_edge_weight,
 )
-from manyview.network import MGCNDNS
+from manyview.network import MGCNDNS, NetworkInputs
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class SelectionRule:
     def keep(self, confidence: np.ndarray) -> np.ndarray:
         """Factor of an edge of this confidence, Eq. (15)-(16)."""
         if self.largest <= 0:
-            return (confidence >= self.node_confidence.max()).astype(np.float64)
+            return np.asarray(confidence >= self.node_confidence.max(), dtype=np.float64)
         return np.asarray(np.maximum(confidence - self.threshold, 0.0) / self.largest)
 
 
@@ -144,7 +144,7 @@ class Attachment:
 
     def _fuse(self, views: MultiView) -> tuple[sparse.csr_array, np.ndarray]:
         """Fused, renormalised edges to fitted samples and self-loops, Eq. (2)-(7)."""
-        fused = None
+        fused = sparse.csr_array((len(views), self.messages[0].shape[0]))
         loops = np.zeros(len(views))
         for (name, anchor), coefficient in zip(
             self.anchors.items(), self.coefficients, strict=True
@@ -154,9 +154,9 @@ class Attachment:
             scaled = (
                 sparse.diags_array(degree**-0.5) @ edges @ sparse.diags_array(anchor.degrees**-0.5)
             )
-            fused = coefficient * scaled if fused is None else fused + coefficient * scaled
+            fused = sparse.csr_array(fused + coefficient * scaled)
             loops += coefficient / degree
-        return sparse.csr_array(fused), loops
+        return fused, loops
 
     def _select(
         self, edges: sparse.csr_array, loops: np.ndarray
@@ -174,7 +174,7 @@ class Attachment:
         return selected, loops * rule.keep(own)
 
     def _first_messages(self, views: MultiView) -> np.ndarray:
-        """What new samples send to themselves in the first convolution: H W."""
+        """Return what new samples send to themselves in the first convolution: H W."""
         weight = self.weights[0]
         if self.input_scaling is None:  # fitted samples had only their own number as feature
             return np.zeros((len(views), weight.shape[1]))
@@ -204,22 +204,20 @@ def attach(
     prepared: PreparedViews,
     positions: np.ndarray,
     network: MGCNDNS,
-    support: GraphSupport,
-    view_weights: Tensor,
-    features: Tensor,
-    center: Tensor | None,
+    inputs: NetworkInputs,
     *,
     input_scaling: InputScaling | None,
     n_neighbors: int,
     metric: str,
 ) -> Attachment:
     """Freeze a trained network and its graphs for new samples."""
+    support, view_weights, features, center = inputs
     graphs = network.graphs(support, view_weights)
     outputs = network.convolve(support, graphs.selected, features, center)
-    first, *later = network.convolutions
+    first, *later = network.layers()
     messages = [first.messages(features, center)]
     messages += [
-        layer.messages(output.relu()) for layer, output in zip(later, outputs, strict=False)
+        layer.messages(output.relu()) for layer, output in zip(later, outputs[:-1], strict=True)
     ]
     anchors: dict[str, FeatureAnchor | GraphAnchor] = {}
     for name, graph in prepared.graphs.items():
@@ -243,7 +241,7 @@ def attach(
         loop_gate=loop_gate,
         selection=_selection_rule(network.node_selection, support, graphs.refined),
         input_scaling=input_scaling,
-        weights=[_array(layer.weight) for layer in network.convolutions],
+        weights=[_array(layer.weight) for layer in network.layers()],
         messages=[_array(message) for message in messages],
     )
 

@@ -1,6 +1,8 @@
-"""Checks of numeric parameters, one sentence each."""
+"""Checks of parameters, one sentence each, and the seed behind `random_state`."""
 
 from numbers import Integral, Real
+
+import numpy as np
 
 from manyview.errors import InputError
 
@@ -47,6 +49,23 @@ def check_number(
 def check_whole_number(name: str, value: object, *, at_least: int) -> None:
     """Refuse what is not a whole number of at least the given size."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
+        raise InputError(f"{name} must be a whole number of at least {at_least}; got {value!r}.")
+
+
+def draw_seed(random_state: object) -> int:
+    """Turn None, a whole number, a RandomState or a Generator into one seed.
+
+    None draws from the system, never from numpy's global generator.
+    """
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0:
         raise InputError(
-            f"{name} must be a whole number of at least {at_least}; got {value!r}."
+            "random_state must be a whole number of at least 0, a numpy generator or None; "
+            f"got {random_state!r}."
         )
+    return int(random_state)

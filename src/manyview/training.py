@@ -93,9 +93,7 @@ def train(
     """
     is_labeled = (labels >= 0).nonzero().squeeze(1)
     known = labels[is_labeled]
-    optimizer = torch.optim.Adam(
-        network.parameters(), lr=learning_rate, weight_decay=weight_decay
-    )
+    optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, weight_decay=weight_decay)
     curve = TrainingCurve()
     best = _Best(network)
     try:
@@ -147,3 +145,17 @@ class _Best:
     def restore(self) -> None:
         for kept, parameter in zip(self.kept, self.parameters, strict=True):
             parameter.copy_(kept)
+
+
+def pick_device(device: str) -> torch.device:
+    """Turn "auto" into a GPU where there is one, and refuse what torch does not have."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        picked = torch.device(device)
+        torch.empty(0, device=picked)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise InputError(
+            f"device must be 'auto' or one that torch has here; got {device!r}."
+        ) from error
+    return picked

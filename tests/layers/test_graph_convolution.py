@@ -57,6 +57,19 @@ def test_convolution_of_sparse_features_equals_that_of_dense_ones(tiny_graph, la
     )
 
 
+def test_centered_convolution_of_sparse_features_equals_that_of_centered_ones(
+    tiny_graph, layer, hidden
+):
+    center = hidden.mean(dim=0)
+    expected = layer(tiny_graph.support, tiny_graph.weights, hidden - center)
+    centered = layer(tiny_graph.support, tiny_graph.weights, as_sparse(hidden), center)
+    torch.testing.assert_close(centered, expected)
+    torch.testing.assert_close(
+        torch.autograd.grad(centered.square().sum(), layer.weight),
+        torch.autograd.grad(expected.square().sum(), layer.weight),
+    )
+
+
 def test_node_without_neighbors_sees_itself_alone(tiny_graph, layer, hidden):
     convolved = layer(tiny_graph.support, tiny_graph.weights, hidden)
     expected = tiny_graph.matrix[-1, -1] * (hidden[-1] @ layer.weight)

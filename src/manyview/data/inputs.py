@@ -46,16 +46,21 @@ def fit_input(features: Sequence[View]) -> InputScaling:
     centers = [np.asarray(view.mean(axis=0, dtype=np.float64)).ravel() for view in features]
     factors = np.ones(len(features), dtype=np.float32)
     for number, (view, center) in enumerate(zip(features, centers, strict=True)):
-        square = sparse.linalg.norm(view) ** 2 if sparse.issparse(view) else np.sum(view**2.0)
+        square = (
+            sparse.linalg.norm(view) ** 2
+            if isinstance(view, sparse.csr_array)
+            else np.sum(view**2.0)
+        )
         spread = square / view.shape[0] - center @ center
         if spread > 1e-6 * (center @ center):
             factors[number] = spread**-0.5
-    center = [factor * mean for factor, mean in zip(factors, centers, strict=True)]
-    return InputScaling(factors, np.concatenate(center).astype(np.float32))
+    scaled = [factor * center for factor, center in zip(factors, centers, strict=True)]
+    return InputScaling(factors, np.concatenate(scaled).astype(np.float32))
 
 
 def side_by_side(features: Sequence[View]) -> View:
     """Concatenate the columns of all views; sparse where all of them are."""
-    if all(sparse.issparse(view) for view in features):
-        return sparse.csr_array(sparse.hstack(features))
-    return np.hstack([view.toarray() if sparse.issparse(view) else view for view in features])
+    sparse_views = [view for view in features if isinstance(view, sparse.csr_array)]
+    if len(sparse_views) == len(features):
+        return sparse.csr_array(sparse.hstack(sparse_views))
+    return np.hstack([v.toarray() if isinstance(v, sparse.csr_array) else v for v in features])

@@ -1,14 +1,16 @@
 """Labels as users have them, checked once and turned into class numbers."""
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from manyview.data.label_values import is_known
-from manyview.errors import InputError
+from manyview.errors import InputError, check_choice
 
 UNKNOWN = -1
 
@@ -44,7 +46,9 @@ def check_labels(labels: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
         )
     given = values[known]
     if given.dtype.kind == "f" and not np.isfinite(given).all():
-        raise InputError("labels must be finite; got infinity. Mark unknown samples with -1 or NaN.")
+        raise InputError(
+            "labels must be finite; got infinity. Mark unknown samples with -1 or NaN."
+        )
     classes, codes_of_known = _classes(given)
     if len(classes) < 2:
         raise InputError(
@@ -54,6 +58,21 @@ def check_labels(labels: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     codes = np.full(n_samples, UNKNOWN)
     codes[known] = codes_of_known
     return classes, codes
+
+
+def class_weights(
+    class_weight: str | Mapping[Any, float] | None, classes: np.ndarray, codes: np.ndarray
+) -> np.ndarray | None:
+    """Weight of each class: None for all alike, "balanced", or as a dict says, 1 if absent."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, Mapping):
+        for label in class_weight:
+            check_choice("a class in class_weight", label, classes.tolist())
+    else:
+        check_choice("class_weight", class_weight, ("balanced", None))
+    known = classes[codes[codes != UNKNOWN]]
+    return np.asarray(compute_class_weight(class_weight, classes=classes, y=known))
 
 
 def _vector(labels: Any) -> np.ndarray:
@@ -77,9 +96,7 @@ def _classes(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if given.dtype.kind == "O":
         kinds = sorted({type(value).__name__ for value in given})
         if len(kinds) > 1 and "str" in kinds:
-            raise InputError(
-                f"labels must be all texts or all numbers; got {' and '.join(kinds)}."
-            )
+            raise InputError(f"labels must be all texts or all numbers; got {' and '.join(kinds)}.")
         if "str" not in kinds:
             given = np.array(given.tolist())
     check_classification_targets(given)

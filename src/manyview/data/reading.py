@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.label_values import shown_names
+from manyview.data.scaling import suggest_scaling
 from manyview.data.views import View
 from manyview.errors import DataFileError, did_you_mean
 
@@ -183,7 +184,7 @@ def describe_views(reading: Reading) -> str:
 
 
 def view_notes(views: Mapping[str, View]) -> list[str]:
-    """Note views that are copies of others, and those of small integers."""
+    """Note views that are copies of others, those of integers, and those to scale otherwise."""
     notes = [
         f"Views {one} and {other} are identical."
         for one, other in combinations(views, 2)
@@ -195,4 +196,17 @@ def view_notes(views: Mapping[str, View]) -> list[str]:
         notes.append(
             f"Stored as {'/'.join(dtypes)}, cast before arithmetic: {shown_names(narrow)}."
         )
-    return notes
+    return notes + _scaling_notes(views)
+
+
+def _scaling_notes(views: Mapping[str, View]) -> list[str]:
+    """Pass on what each view looks like, once where several views look the same."""
+    names_by_advice: dict[str, list[str]] = {}
+    for name, view in views.items():
+        advice = suggest_scaling(view)
+        if advice is not None:
+            names_by_advice.setdefault(advice, []).append(name)
+    return [
+        f"{'View' if len(names) == 1 else 'Each of views'} {shown_names(names)}: {advice}."
+        for advice, names in names_by_advice.items()
+    ]

@@ -44,10 +44,11 @@ class ViewScaler:
         scaled: Any = view.astype(np.float64)
         if self.center is not None:
             scaled = scaled - self.center
-        if sparse.issparse(scaled):
+        if isinstance(scaled, sparse.csr_array):
             scaled = sparse.csr_array(scaled @ sparse.diags_array(self.factor))
             if self.add_one:
-                scaled = sparse.csr_array(sparse.hstack([scaled, np.ones((scaled.shape[0], 1))]))
+                ones = sparse.csr_array(np.ones((scaled.shape[0], 1)))
+                scaled = sparse.csr_array(sparse.hstack([scaled, ones]))
         else:
             scaled = scaled * self.factor
             if self.add_one:
@@ -77,25 +78,25 @@ def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
     factor = varies.astype(np.float64)
     if scaling == "standard" or n_columns == 1:
         factor[varies] /= spread[varies]
-        center = None if sparse.issparse(view) else mean
+        center = None if isinstance(view, sparse.csr_array) else mean
         return ViewScaler(center, factor, add_one=n_columns == 1, unit_rows=True)
     limit = MAX_SPREAD_RATIO * np.median(spread[varies]) if varies.any() else np.inf
     too_wide = spread > limit
     factor[too_wide] *= limit / MAX_SPREAD_RATIO / spread[too_wide]
     is_offset = varies & (np.abs(mean) > MAX_OFFSET_RATIO * spread)
     center = np.where(is_offset, mean, 0.0)
-    needs_center = is_offset.any() and not sparse.issparse(view)
+    needs_center = is_offset.any() and not isinstance(view, sparse.csr_array)
     return ViewScaler(center if needs_center else None, factor, add_one=False, unit_rows=True)
 
 
 def unit_rows(view: View) -> View:
     """Scale each row to length 1; rows of zeros stay zeros."""
-    if sparse.issparse(view):
+    if isinstance(view, sparse.csr_array):
         norms = sparse.linalg.norm(view, axis=1)
     else:
         norms = np.linalg.norm(view, axis=1)
     inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    if sparse.issparse(view):
+    if isinstance(view, sparse.csr_array):
         return sparse.csr_array(sparse.diags_array(inverse) @ view)
     return np.asarray(view * inverse[:, None])
 
@@ -109,7 +110,7 @@ def suggest_scaling(view: View) -> str | None:
     varies = spread > CONSTANT * np.abs(mean)
     if not varies.any():
         return "all its columns are constant: it tells no sample from another"
-    values = view.data if sparse.issparse(view) else view
+    values = view.data if isinstance(view, sparse.csr_array) else view
     n_nonzero = np.count_nonzero(values)
     is_count = values.min() >= 0 and np.array_equal(values, np.floor(values))
     if is_count and values.max() > 1 and n_nonzero < 0.1 * view.shape[0] * view.shape[1]:
@@ -131,14 +132,14 @@ def suggest_scaling(view: View) -> str | None:
 
 def _compact(view: View) -> View:
     view = view.astype(np.float32)
-    if not sparse.issparse(view) and np.count_nonzero(view) < SPARSE_BELOW * view.size:
+    if not isinstance(view, sparse.csr_array) and np.count_nonzero(view) < SPARSE_BELOW * view.size:
         return sparse.csr_array(view)
     return view
 
 
 def _column_moments(view: View) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of each column, in float64."""
-    if sparse.issparse(view):
+    if isinstance(view, sparse.csr_array):
         mean = np.asarray(view.mean(axis=0, dtype=np.float64)).ravel()
         square = np.asarray(view.astype(np.float64).power(2).mean(axis=0)).ravel()
         return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
@@ -147,7 +148,7 @@ def _column_moments(view: View) -> tuple[np.ndarray, np.ndarray]:
 
 def _inverse_document_frequency(view: View) -> np.ndarray:
     n_samples = view.shape[0]
-    if sparse.issparse(view):
+    if isinstance(view, sparse.csr_array):
         nonzero = sparse.csr_array(view)
         n_documents = np.bincount(nonzero.indices[nonzero.data != 0], minlength=view.shape[1])
     else:

@@ -44,6 +44,10 @@ class MultiView:
 
     def __init__(self, views: Any, *, graphs: Iterable[str] = ()) -> None:
         graphs = (graphs,) if isinstance(graphs, str) else tuple(graphs)
+        self._views: dict[str, View]
+        self.graph_names: frozenset[str]
+        self.positions: np.ndarray
+        self.n_original: int
         if isinstance(views, MultiView):
             self._views = dict(views.items())
             self.graph_names = frozenset(views.graph_names | set(graphs))
@@ -68,8 +72,8 @@ class MultiView:
         for name, view in self._views.items():
             if view.shape[0] != n_first:
                 raise InputError(
-                    f"view {name!r} has {view.shape[0]} samples but view {names[0]!r} has {n_first}. "
-                    "Every view must hold the same samples in the same order."
+                    f"view {name!r} has {view.shape[0]} samples but view {names[0]!r} has "
+                    f"{n_first}. Every view must hold the same samples in the same order."
                 )
 
     @property
@@ -138,7 +142,8 @@ def check_views(views: Any) -> MultiView:
     for name, view in checked.items():
         if view.shape[0] == 0:
             raise InputError(
-                f"view {name!r} has 0 sample(s) (shape={view.shape}) while a minimum of 1 is required."
+                f"view {name!r} has 0 sample(s) (shape={view.shape}) "
+                "while a minimum of 1 is required."
             )
         if view.shape[1] == 0:
             raise InputError(
@@ -150,15 +155,14 @@ def check_views(views: Any) -> MultiView:
 
 
 def _check_finite(view: View, name: str) -> None:
-    values = view.data if sparse.issparse(view) else view
-    if values.dtype.kind not in "fc" or np.isfinite(values.sum(dtype=np.float64)):
+    values = view.data if isinstance(view, sparse.csr_array) else view
+    if values.dtype.kind != "f" or np.isfinite(values).all():
         return
-    if sparse.issparse(view):
-        bad = np.unique(view.tocoo().row[~np.isfinite(view.data)])
+    if isinstance(view, sparse.csr_array):
+        rows = np.repeat(np.arange(view.shape[0]), np.diff(view.indptr))
+        bad = np.unique(rows[~np.isfinite(view.data)])
     else:
         bad = np.flatnonzero(~np.isfinite(view).all(axis=1))
-    if len(bad) == 0:
-        return  # a finite view whose sum overflows
     kind = "NaN" if np.isnan(values).any() else "infinity"
     raise InputError(
         f"view {name!r} holds {kind} (NaN or inf) in {len(bad)} of {view.shape[0]} rows, "
@@ -184,14 +188,19 @@ def _is_list_of_views(views: Any) -> bool:
     if not isinstance(views, Sequence) or isinstance(views, str):
         return False
     # A list of plain rows ([[1, 2], [3, 4]]) is one view; a list of tables is several.
-    return not len(views) or any(hasattr(view, "shape") for view in views) or any(
-        isinstance(view, Sequence) and len(view) and isinstance(view[0], Sequence) for view in views
+    return (
+        not len(views)
+        or any(hasattr(view, "shape") for view in views)
+        or any(
+            isinstance(view, Sequence) and len(view) and isinstance(view[0], Sequence)
+            for view in views
+        )
     )
 
 
 def _as_matrix(view: Any, name: str) -> View:
     if sparse.issparse(view):
-        matrix = sparse.csr_array(view)
+        matrix = _as_csr(view)
         _check_numeric(matrix.dtype, name)
         return matrix
     if hasattr(view, "columns") and hasattr(view, "to_numpy"):
@@ -207,6 +216,10 @@ def _as_matrix(view: Any, name: str) -> View:
         values = _object_values(values, name)
     _check_numeric(values.dtype, name)
     return values
+
+
+def _as_csr(view: Any) -> sparse.csr_array:
+    return sparse.csr_array(view)
 
 
 def _check_numeric(dtype: np.dtype, name: str) -> None:
@@ -242,10 +255,12 @@ def _frame_values(frame: Any, name: str) -> np.ndarray:
         except (TypeError, ValueError):
             wrong.append(str(column))
     if wrong:
-        shown = ", ".join(repr(column) for column in wrong[:3]) + (", ..." if len(wrong) > 3 else "")
+        shown = ", ".join(repr(column) for column in wrong[:3]) + (
+            ", ..." if len(wrong) > 3 else ""
+        )
         raise InputError(
             f"view {name!r} must be numeric; got {len(wrong)} column(s) that are not: {shown}. "
             "Drop them or encode them as numbers."
         )
-    values = frame.to_numpy()
+    values = np.asarray(frame.to_numpy())
     return values if values.dtype.kind in "fiub" else values.astype(np.float64)

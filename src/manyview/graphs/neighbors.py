@@ -4,6 +4,7 @@ features -> nearest_neighbors -> knn_graph -> (renormalize, GraphSupport)
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -58,7 +59,9 @@ def nearest_neighbors(
     among_themselves = points is None
     queries = _prepared(queries, metric)
     points = queries if points is None else _prepared(points, metric)
-    if metric == "euclidean" and not (sparse.issparse(queries) or sparse.issparse(points)):
+    if metric == "euclidean" and not (
+        isinstance(queries, sparse.csr_array) or isinstance(points, sparse.csr_array)
+    ):
         origin = points.mean(axis=0)  # far from 0, distances drown in the rounding of norms
         queries, points = queries - origin, points - origin
     n_queries, n_points = queries.shape[0], points.shape[0]
@@ -119,31 +122,31 @@ def _prepared(features: View, metric: str) -> View:
         return features
     norms = np.sqrt(_square_norms(features))
     inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    if sparse.issparse(features):
+    if isinstance(features, sparse.csr_array):
         return sparse.csr_array(sparse.diags_array(inverse) @ features)
-    return features * inverse[:, None]
+    return np.asarray(features * inverse[:, None])
 
 
 def _square_norms(features: View) -> np.ndarray:
-    if sparse.issparse(features):
+    if isinstance(features, sparse.csr_array):
         return np.asarray(features.multiply(features).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", features, features)
+    return np.asarray(np.einsum("ij,ij->i", features, features))
 
 
 def _distances(queries: View, points: View, square_norms: np.ndarray, metric: str) -> np.ndarray:
-    product = queries @ points.T
-    if sparse.issparse(product):
+    product: Any = queries @ points.T
+    if not isinstance(product, np.ndarray):
         product = product.toarray()
     rounding = (points.shape[1] + 8) * np.finfo(np.float64).eps
     if metric == "cosine":
         distance = 1.0 - product
         distance[distance < rounding] = 0.0  # duplicates
         distance[np.abs(product) < rounding] = np.inf
-        return distance.astype(np.float32)
+        return np.asarray(distance, dtype=np.float32)
     scale = _square_norms(queries)[:, None] + square_norms
     distance = scale - 2.0 * product
     distance[distance < rounding * scale] = 0.0  # duplicates
-    return distance.astype(np.float32)
+    return np.asarray(distance, dtype=np.float32)
 
 
 def _smallest(distance: np.ndarray, n_kept: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 With scores sorted in descending order, row r of the rank probabilities is a bell around its
 own rank: its logits are concave in the node with their top at node r. So a block of rows
-touches only a window of nodes, the rest is below e^-40 of the top; the blocks are computed
+touches only a window of nodes, the rest is below rounding; the blocks are computed
 one after the other and again in the backward pass. Time O(m x window), memory O(m).
 
 All differences are taken near the window before they are rounded, so float32 scores lose
@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 
 BLOCK_ROWS = 64
-NEGLIGIBLE = 40.0  # a logit this far below its row's top is left out: e^-40 = 4e-18
+# A logit this far below the top of its row adds less than rounding does, and is left out.
+NEGLIGIBLE = {torch.float32: 25.0, torch.float64: 40.0}
 LN2 = log(2.0)
 
 
@@ -52,7 +53,7 @@ def discounted_gain(scores: Tensor, temperature: float, rank_axis: str = "rows")
     scores : [node]
     returns : [node]
     """
-    gain: Tensor = _DiscountedGain.apply(scores, temperature, rank_axis == "as-printed")
+    gain: Tensor = _DiscountedGain.apply(scores, temperature, rank_axis == "as-printed")  # type: ignore[no-untyped-call]
     return gain
 
 
@@ -94,7 +95,7 @@ class _SortedScores:
 
     def _reach(self, row: int) -> slice:
         """Nodes whose logit in this row is not negligible; they are contiguous."""
-        near = self._logits(row, slice(0, self.n_nodes)) > -NEGLIGIBLE
+        near = self._logits(row, slice(0, self.n_nodes)) > -NEGLIGIBLE[self.dtype]
         inside = near.nonzero()
         return slice(int(inside[0]), int(inside[-1]) + 1)
 

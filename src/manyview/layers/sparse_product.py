@@ -24,7 +24,7 @@ def propagate(support: GraphSupport, edge_weights: Tensor, hidden: Tensor) -> Te
     hidden : [node, feature]
     returns : [node, feature]
     """
-    product: Tensor = _Propagate.apply(support, edge_weights, hidden)
+    product: Tensor = _Propagate.apply(support, edge_weights, hidden)  # type: ignore[no-untyped-call]
     return product
 
 
@@ -38,7 +38,7 @@ def dot_on_edges(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
     left, right : [node, column]
     returns : [edge]
     """
-    dots: Tensor = _DotOnEdges.apply(support, left, right)
+    dots: Tensor = _DotOnEdges.apply(support, left, right)  # type: ignore[no-untyped-call]
     return dots
 
 
@@ -46,7 +46,7 @@ def multiply_fixed(matrix: Tensor, weight: Tensor) -> Tensor:
     """Multiply a fixed matrix, dense or sparse CSR, with a learned one: H W."""
     if matrix.layout == torch.strided:
         return matrix @ weight
-    product: Tensor = _MultiplyFixed.apply(matrix, weight)
+    product: Tensor = _MultiplyFixed.apply(matrix, weight)  # type: ignore[no-untyped-call]
     return product
 
 

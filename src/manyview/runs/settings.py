@@ -51,9 +51,7 @@ class RunSettings:
         check_choice("protocol", self.protocol, PROTOCOLS)
         check_whole_number("seed", self.seed, at_least=0)
         if self.label_ratio is not None and not 0 < self.label_ratio <= 1:
-            raise InputError(
-                f"label_ratio must be above 0 and at most 1; got {self.label_ratio}."
-            )
+            raise InputError(f"label_ratio must be above 0 and at most 1; got {self.label_ratio}.")
 
     def build_model(self, *, verbose: bool) -> Any:
         """Make the classifier, not yet fitted."""

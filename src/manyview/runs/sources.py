@@ -4,8 +4,8 @@ import os
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from manyview.data.catalog import AMBIGUOUS_NAME, SUBFOLDERS, find_card, load_dataset
 from manyview.data.cards import CATALOG, DatasetCard
+from manyview.data.catalog import AMBIGUOUS_NAME, SUBFOLDERS, find_card, load_dataset
 from manyview.data.dataset import Dataset
 from manyview.data.readers import read_views
 from manyview.data.reading import ReadOptions
@@ -43,9 +43,9 @@ class DataSource:
         if not Path(self.names[0]).exists():
             return dataset
         note = (
-            f"{self.names[0]} is the catalogue's; what lies here under that name is not read. "
-            f"Write {Path(os.curdir, self.names[0])!s} for it."
-        ).replace("Write ", f"Write {os.curdir}{os.sep}", 1)
+            f"{card.name} is taken from the catalogue; what lies here under that name is not "
+            f"read. Write {os.curdir}{os.sep}{self.names[0]} to read it."
+        )
         return replace(dataset, notes=(*dataset.notes, note))
 
     def paths(self) -> list[Path]:

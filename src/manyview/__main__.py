@@ -1,0 +1,5 @@
+"""`python -m manyview`: the command line."""
+
+from manyview.cli import main
+
+main()

@@ -1,0 +1,293 @@
+"""The command line: verbs that hand on to runs and reports, and print what comes back."""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
+
+import typer
+
+from manyview.errors import ManyviewError
+
+if TYPE_CHECKING:
+    from manyview.runs.sources import DataSource
+
+# Libraries that take long to import (torch, scikit-learn) are imported by the verbs that need them.
+
+app = typer.Typer(
+    name="manyview",
+    help="Label a whole multi-view data set from a few known labels.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+USER_ERROR, INTERRUPTED = 2, 130
+# Base of all usage errors, in the click that this typer carries or stands on.
+UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+# Parameters of the library that are options here, to be named as such in errors.
+OPTIONS = re.compile(
+    r"\b(views_key|labels_key|graphs_key|samples_in|id_column|label_column|label_ratio|labels)"
+    r"(=['\"]|=|(?= must be (?:one|above) | is for ))"
+)
+
+Data = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA",
+        help="A name of `manyview datasets`, a .mat or .npz file, a folder of tables, or "
+        "several tables (CSV, TSV, Parquet), one view each.",
+        show_default=False,
+    ),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="File of labels, joined on sample ids; blank or -1 is unknown."
+    ),
+]
+DataDir = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="Folder of the catalogue's files, if not MANYVIEW_DATA."),
+]
+ViewsKey = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help=".mat, .npz: variable of the views; may be repeated."),
+]
+LabelsKey = Annotated[
+    str | None, typer.Option(metavar="NAME", help=".mat, .npz: variable of the labels.")
+]
+GraphsKey = Annotated[
+    str | None, typer.Option(metavar="NAME", help=".mat, .npz: variable of graphs given as views.")
+]
+SamplesIn = Annotated[
+    str | None, typer.Option(metavar="rows|columns", help="Where the samples are, if not clear.")
+]
+IdColumn = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Tables: column of the sample ids.")
+]
+LabelColumn = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Tables: column of the labels.")
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line; errors of the user are one line and exit with 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names a terminal cannot show
+    try:
+        code = app(arguments, prog_name="manyview", standalone_mode=False)
+    except ManyviewError as error:
+        code = _fail(str(error))
+    except UsageError as error:
+        code = _fail(error.format_message(), getattr(error, "ctx", None))
+    except typer.Abort:
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        typer.echo("Interrupted; nothing was written.", err=True)
+    sys.exit(code)
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    context: typer.Context,
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Label a whole multi-view data set from a few known labels."""
+    if show_version:
+        typer.echo(f"manyview {version('manyview')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def fit(
+    data: Data,
+    labels: Labels = None,
+    label_ratio: Annotated[
+        float | None,
+        typer.Option(
+            metavar="R", help="Hide all labels but this share, and score the answers on them."
+        ),
+    ] = None,
+    protocol: Annotated[
+        str,
+        typer.Option(metavar="stratified|random", help="How --label-ratio draws: by class or not."),
+    ] = "stratified",
+    seed: Annotated[int, typer.Option(metavar="S", help="Of the split and the method.")] = 0,
+    method: Annotated[str, typer.Option(metavar="NAME", help="The method to fit.")] = "mgcn-dns",
+    param: Annotated[
+        list[str] | None,
+        typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter of the method."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The run's folder, new or empty.  [default: runs/DATA-METHOD-seedS]",
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    views_key: ViewsKey = None,
+    labels_key: LabelsKey = None,
+    graphs_key: GraphsKey = None,
+    samples_in: SamplesIn = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Label all samples of DATA from those whose label is known.
+
+    Leaves a folder with predictions.csv (sample_id; label: the method's answer, also where a
+    label was given; probability: of that label; confidence: of the sample's place in the graph;
+    known: whether a label was given; given: that label), run.json, history.csv and the model.
+    """
+    from manyview.report.run_text import run_text
+    from manyview.runs.fitting import fit_run
+    from manyview.runs.settings import RunSettings, parse_params
+
+    settings = RunSettings(
+        source=_source(
+            data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
+            label_column,
+        ),
+        method=method,
+        params=parse_params(param or []),
+        label_ratio=label_ratio,
+        protocol=protocol,
+        seed=seed,
+        out=out,
+    )  # fmt: skip
+    run = fit_run(settings, verbose=sys.stderr.isatty() and not (quiet or as_json))
+    for warning in run.warnings:
+        typer.echo(f"Warning: {warning}", err=True)
+    if as_json:
+        _print_json(run.document())
+    elif not quiet:
+        _print_text(run_text(run, _width()))
+
+
+@app.command()
+def predict(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder `manyview fit` left.")],
+    data: Data,
+    labels: Labels = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file to write.  [default: the output stream]"),
+    ] = None,
+    data_dir: DataDir = None,
+    views_key: ViewsKey = None,
+    labels_key: LabelsKey = None,
+    graphs_key: GraphsKey = None,
+    samples_in: SamplesIn = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Label new samples with the model of RUN.
+
+    DATA must hold the views of the run, by name. Writes CSV: sample_id, label, probability.
+    Where DATA come with labels, says how many were found.
+    """
+    from manyview.report.run_text import prediction_text
+    from manyview.runs.predicting import check_writable, predict_run, write_predictions
+
+    source = _source(
+        data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
+        label_column,
+    )  # fmt: skip
+    if out is not None:
+        check_writable(out)
+    prediction = predict_run(run, source)
+    if out is not None:
+        write_predictions(prediction, out)
+    elif not as_json:
+        typer.echo(prediction.csv(), nl=False)
+    if as_json:
+        _print_json(prediction.document(out))
+    elif not quiet:
+        _print_text(prediction_text(prediction, out, _width()), err=out is None)
+
+
+@app.command()
+def datasets(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Tell all about this one.", show_default=False),
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the data sets known by name, and which are here."""
+    from manyview.data.catalog import CATALOG, find_card
+    from manyview.report.dataset_text import card_document, card_text, catalog_text
+    from manyview.runs.sources import is_here
+
+    cards = list(CATALOG.values()) if name is None else [find_card(name)]
+    listed = [(card, is_here(card, data_dir)) for card in cards]
+    if as_json:
+        documents = [card_document(card, here) for card, here in listed]
+        _print_json(documents if name is None else documents[0])
+    elif name is None:
+        _print_text(catalog_text(listed))
+    else:
+        _print_text(card_text(*listed[0], _width()))
+
+
+def _source(
+    data: list[str],
+    labels: str | None,
+    data_dir: str | None,
+    views_key: list[str] | None,
+    *options: str | None,
+) -> "DataSource":
+    from manyview.data.reading import ReadOptions
+    from manyview.runs.sources import DataSource
+
+    keys = views_key[0] if views_key and len(views_key) == 1 else views_key or None
+    return DataSource(tuple(data), labels, data_dir, ReadOptions(keys, *options))
+
+
+def _fail(message: str, context: Any = None) -> int:
+    text = " ".join(OPTIONS.sub(_as_option, message).split())
+    hint = f" Try: {context.command_path} --help" if context is not None else ""
+    typer.echo(f"Error: {text}{hint}", err=True)
+    return USER_ERROR
+
+
+def _as_option(match: re.Match[str]) -> str:
+    """`id_column=` becomes `--id-column`, and `id_column='x'` becomes `--id-column 'x'`."""
+    value = match[2].removeprefix("=")
+    return f"--{match[1].replace('_', '-')}{' ' if value else ''}{value}"
+
+
+def _width() -> int:
+    from rich.console import Console
+
+    return Console().width
+
+
+def _print_text(text: str, *, err: bool = False) -> None:
+    from rich.console import Console
+
+    console = Console(stderr=err, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    console.print(text)
+
+
+def _print_json(document: Any) -> None:
+    typer.echo(json.dumps(document, indent=2, default=str))

@@ -1,0 +1,124 @@
+"""A run and a prediction, told to people."""
+
+from pathlib import Path
+
+from manyview.report.layout import set_sections, set_table
+from manyview.runs.predicting import Prediction
+from manyview.runs.records import ClassRecord, DataRecord, Run, Scores, TrainingRecord
+
+N_CLASSES_SHOWN = 20
+STOPPED = {
+    "converged": "until the loss had converged",
+    "max_epochs": "the most it may take; the loss had not converged yet",
+    "interrupted": "then interrupted; the best so far is kept",
+}
+FILES = {
+    "predictions.csv": "label, probability and confidence of every sample",
+    "run.json": "settings, versions, checksum, scores",
+    "history.csv": "loss and accuracy on the labeled samples by epoch",
+}
+
+
+def run_text(run: Run, width: int) -> str:
+    """Say what was read, done and found, and where the files are."""
+    sections = [
+        ("Data", [_data_line(run.data), *run.data.notes]),
+        ("Labels", [_labels_line(run)]),
+        ("Method", [_method_line(run)]),
+    ]
+    if run.training.n_epochs is not None:
+        sections.append(("Training", [_training_line(run.training)]))
+    sections.append(("", [""]))
+    sections.append(
+        ("Result", [_result_line(run), "", _view_table(run), "", _class_table(run), ""])
+    )
+    if run.doubts:
+        doubts = ", ".join(
+            f"{doubt.sample_id} ({doubt.label}, {doubt.probability:.2f})" for doubt in run.doubts
+        )
+        sections[-1][1].extend([f"Least certain, with label and probability: {doubts}.", ""])
+    files = {**FILES, "model.*": f"the model, for: manyview predict {run.folder} NEW_DATA"}
+    listed = [f"  {name:<15}  {text}" for name, text in files.items()]
+    sections.append(("Files", ["\n".join([str(run.folder), *listed])]))
+    return set_sections(sections, width)
+
+
+def prediction_text(prediction: Prediction, out: Path | None, width: int) -> str:
+    """Say what was read, how many samples were labeled, and how well where that is known."""
+    data = prediction.data
+    sections = [
+        ("Data", [_data_line(data), *data.notes, *prediction.notes]),
+        ("Model", [f"{prediction.method} of {prediction.folder}"]),
+        ("Result", [f"{data.n_samples:,} samples labeled"]),
+    ]
+    if prediction.scores is not None:
+        scores = prediction.scores
+        sections[-1][1].append(_scores_line(scores, f"{scores.n_scored:,} samples with a label"))
+    if out is not None:
+        sections.append(("File", [str(out)]))
+    return set_sections(sections, width)
+
+
+def _data_line(data: DataRecord) -> str:
+    n_views = len(data.views) + len(data.graphs)
+    line = f"{data.name}: {data.n_samples:,} samples, {n_views} view{'' if n_views == 1 else 's'}"
+    return f"{line}, {len(data.classes)} classes" if data.classes else line
+
+
+def _labels_line(run: Run) -> str:
+    asked = run.settings
+    if asked.label_ratio is None:
+        return f"{run.n_labeled:,} known, {run.n_unlabeled:,} unknown"
+    return (
+        f"{run.n_labeled:,} shown, {run.n_unlabeled:,} hidden "
+        f"({asked.protocol}, ratio {asked.label_ratio:g}, seed {asked.seed})"
+    )
+
+
+def _method_line(run: Run) -> str:
+    words = [run.settings.method]
+    if run.training.n_neighbors is not None:
+        words.append(f"{run.training.n_neighbors} neighbours in each view")
+    words.extend(f"{name}={value}" for name, value in run.settings.params.items())
+    return ", ".join(words)
+
+
+def _training_line(training: TrainingRecord) -> str:
+    stopped = STOPPED[training.stopped or "max_epochs"]
+    return f"{training.n_epochs} epochs, {stopped}; {training.seconds:.1f} s"
+
+
+def _result_line(run: Run) -> str:
+    if run.scores is not None:
+        return _scores_line(run.scores, f"{run.scores.n_scored:,} hidden labels")
+    if run.n_unlabeled == 0:
+        return "no sample was left to label"
+    return f"{run.n_unlabeled:,} samples labeled"
+
+
+def _scores_line(scores: Scores, what: str) -> str:
+    return (
+        f"accuracy {scores.accuracy:.1%} on the {what} "
+        f"(balanced {scores.balanced_accuracy:.1%}, macro-F1 {scores.macro_f1:.1%})"
+    )
+
+
+def _view_table(run: Run) -> str:
+    sizes = {
+        **{name: str(size) for name, size in run.data.views.items()},
+        **dict.fromkeys(run.data.graphs, "graph"),
+    }
+    if run.view_importance is None:
+        return set_table(("view", "features"), list(sizes.items()), "<>")
+    rows = [(name, size, f"{run.view_importance[name]:.1%}") for name, size in sizes.items()]
+    return set_table(("view", "features", "importance"), rows, "<>>")
+
+
+def _class_table(run: Run) -> str:
+    def row(one: ClassRecord) -> tuple[str, ...]:
+        return str(one.label), f"{one.n_labeled:,}", f"{one.n_found:,}"
+
+    shown = [row(one) for one in run.classes[:N_CLASSES_SHOWN]]
+    table = set_table(("class", "labeled", "found"), shown, "<>>")
+    n_more = len(run.classes) - len(shown)
+    return f"{table}\nand {n_more} more classes, in run.json" if n_more > 0 else table

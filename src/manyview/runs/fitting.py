@@ -1,0 +1,211 @@
+"""Fit one method once, and leave the model, its answers and the record in a folder."""
+
+import json
+import re
+import warnings
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview.data.dataset import Dataset
+from manyview.data.label_values import is_known, shown_names
+from manyview.data.splits import hide_labels
+from manyview.errors import DataFileError, InputError
+from manyview.files import write_whole
+from manyview.runs.folder import check_free, not_written, staged_folder
+from manyview.runs.records import (
+    HISTORY_NAME,
+    PREDICTIONS_NAME,
+    RUN_NAME,
+    ClassRecord,
+    DataRecord,
+    Doubt,
+    Run,
+    TrainingRecord,
+    csv_text,
+    score,
+)
+from manyview.runs.settings import RunSettings
+
+N_DOUBTS = 5
+PREDICTIONS_HEADER = ("sample_id", "label", "probability", "confidence", "known", "given")
+
+
+def fit_run(settings: RunSettings, *, verbose: bool = False) -> Run:
+    """Load the data, hide labels where asked to, fit, and write the run's folder.
+
+    The folder holds `predictions.csv`, `run.json`, `model.safetensors`, `model.json` and
+    `history.csv`. It appears when all of it is written; a run that fails or is interrupted
+    before it has learned anything leaves nothing.
+    """
+    settings.check()
+    if settings.out is not None:
+        check_free(settings.out)
+    data = settings.source.load()
+    labels = _labels_to_show(data, settings)
+    folder = settings.out or _default_folder(data, settings)
+    with staged_folder(folder) as stage:
+        model = settings.build_model(verbose=verbose)
+        start = perf_counter()
+        messages = _fit(model, data, labels)
+        seconds = perf_counter() - start
+        if verbose:
+            model.set_params(verbose=False)  # the screen is no property of the model
+        run = _record(settings, folder, data, labels, model, seconds, messages)
+        _write(run, stage, data, labels, model)
+    return run
+
+
+def _labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
+    """Return the labels the method may see."""
+    if data.labels is None:
+        raise InputError(
+            f"{data.name} has no labels, and some are needed. Name them with labels= (a file of "
+            "their own), label_column= (a column of the tables) or labels_key= (a variable of a "
+            ".mat or .npz file)."
+        )
+    if settings.label_ratio is None:
+        return data.labels
+    return hide_labels(
+        data.labels,
+        settings.label_ratio,
+        protocol=settings.protocol,
+        random_state=settings.seed,
+    )
+
+
+def _default_folder(data: Dataset, settings: RunSettings) -> Path:
+    name = re.sub(r"[^\w.+-]+", "_", data.name)[:80]
+    return Path("runs") / f"{name}-{settings.method}-seed{settings.seed}"
+
+
+def _fit(model: Any, data: Dataset, labels: np.ndarray) -> list[str]:
+    """Fit, and return what the method warned of; other warnings go their usual way."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        model.fit(data.views, labels)
+    messages = []
+    for warning in caught:
+        if issubclass(warning.category, ConvergenceWarning):
+            messages.append(" ".join(str(warning.message).split()))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    return messages
+
+
+def _record(
+    settings: RunSettings,
+    folder: Path,
+    data: Dataset,
+    labels: np.ndarray,
+    model: Any,
+    seconds: float,
+    messages: list[str],
+) -> Run:
+    is_labeled = is_known(labels)
+    data_record = DataRecord.of(data, settings.source)
+    known = model.classes_.tolist()
+    unseen = [label for label in data_record.classes if label not in known]
+    if unseen:
+        messages.append(
+            f"no sample of {len(unseen)} of {len(data_record.classes)} classes is labeled, so none "
+            f"can be found: {shown_names(unseen)}."
+        )
+    if is_labeled.all():
+        messages.append("every sample came with a label, so none was left to label.")
+    params = {name: value for name, value in model.get_params().items() if name != "verbose"}
+    curve = getattr(model, "training_curve_", None)
+    importance = getattr(model, "view_importance_", None)
+    return Run(
+        folder=folder,
+        settings=settings,
+        params=params,
+        data=data_record,
+        n_labeled=int(is_labeled.sum()),
+        n_unlabeled=int((~is_labeled).sum()),
+        training=TrainingRecord(
+            seconds=round(seconds, 3),
+            n_neighbors=getattr(model, "n_neighbors_", None),
+            n_epochs=None if curve is None else curve.n_epochs,
+            stopped=None if curve is None else curve.stopped,
+        ),
+        classes=tuple(
+            ClassRecord(
+                label,
+                int((labels[is_labeled] == label).sum()),
+                int((model.transduction_[~is_labeled] == label).sum()),
+            )
+            for label in known
+        ),
+        view_importance=(
+            None
+            if importance is None
+            else dict(zip(data.views.names, map(float, importance), strict=True))
+        ),
+        doubts=_doubts(data, model, ~is_labeled),
+        scores=score(model.transduction_, data.labels, ~is_labeled),
+        warnings=tuple(messages),
+    )
+
+
+def _doubts(data: Dataset, model: Any, is_open: np.ndarray) -> tuple[Doubt, ...]:
+    samples = np.flatnonzero(is_open)
+    probabilities = model.label_distributions_.max(axis=1)
+    least = samples[np.argsort(probabilities[samples], kind="stable")[:N_DOUBTS]]
+    answers = model.transduction_[least].tolist()
+    return tuple(
+        Doubt(str(data.sample_ids[sample]), answer, float(probabilities[sample]))
+        for sample, answer in zip(least, answers, strict=True)
+    )
+
+
+def _write(run: Run, stage: Path, data: Dataset, labels: np.ndarray, model: Any) -> None:
+    try:
+        model.save(stage)
+        write_whole(stage / PREDICTIONS_NAME, _predictions(data, labels, model))
+        write_whole(stage / HISTORY_NAME, _history(model))
+        document = json.dumps(run.document(), indent=2, ensure_ascii=False, default=str)
+        write_whole(stage / RUN_NAME, document + "\n")
+    except (DataFileError, OSError) as error:
+        # Name the folder the user asked for, not the temporary one.
+        cause = error.__cause__ if isinstance(error, DataFileError) else error
+        raise not_written(run.folder, cause or error) from error
+
+
+def _predictions(data: Dataset, labels: np.ndarray, model: Any) -> str:
+    """One row a sample: the method's answer, also where a label was given."""
+    probabilities = model.label_distributions_.max(axis=1)
+    confidence = getattr(model, "node_confidence_", None)
+    rows = (
+        (
+            sample_id,
+            answer,
+            f"{probability:.6f}",
+            "" if confidence is None else f"{confidence[row]:.6f}",
+            "known" if known else "unknown",
+            given if known else "",
+        )
+        for row, (sample_id, answer, probability, known, given) in enumerate(
+            zip(
+                data.sample_ids.tolist(),
+                model.transduction_.tolist(),
+                probabilities,
+                is_known(labels),
+                labels.tolist(),
+                strict=True,
+            )
+        )
+    )
+    return csv_text(PREDICTIONS_HEADER, rows)
+
+
+def _history(model: Any) -> str:
+    curve = getattr(model, "training_curve_", None)
+    pairs = [] if curve is None else zip(curve.loss, curve.labeled_accuracy, strict=True)
+    rows = ((epoch, loss, accuracy) for epoch, (loss, accuracy) in enumerate(pairs, start=1))
+    return csv_text(("epoch", "loss", "labeled_accuracy"), rows)

@@ -1,0 +1,178 @@
+"""Label new samples with the model of a run."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from manyview.data.dataset import Dataset
+from manyview.data.views import MultiView
+from manyview.errors import DataFileError, InputError, did_you_mean
+from manyview.files import write_whole
+from manyview.methods import find_method
+from manyview.runs.records import (
+    FORMAT,
+    FORMAT_VERSION,
+    RUN_NAME,
+    DataRecord,
+    Scores,
+    csv_text,
+    score,
+)
+from manyview.runs.sources import DataSource
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Labels of new samples.
+
+    Attributes
+    ----------
+    sample_ids, labels, probabilities
+        One a sample.
+    scores
+        Where the new data came with labels, else None.
+    notes
+        What was done to make the new views those of the run.
+    """
+
+    folder: Path
+    method: str
+    data: DataRecord
+    sample_ids: np.ndarray
+    labels: np.ndarray
+    probabilities: np.ndarray
+    scores: Scores | None
+    notes: tuple[str, ...]
+
+    def csv(self) -> str:
+        """Lay the labels out as CSV: sample_id, label, probability."""
+        return csv_text(
+            ("sample_id", "label", "probability"),
+            ((name, label, f"{probability:.6f}") for name, label, probability in self._rows()),
+        )
+
+    def document(self, out: Path | None) -> dict[str, Any]:
+        """Everything as one JSON document; the labels are in it unless they are in a file."""
+        predictions = [
+            {"sample_id": name, "label": label, "probability": probability}
+            for name, label, probability in self._rows()
+        ]
+        return {
+            "format": "manyview predictions",
+            "format_version": FORMAT_VERSION,
+            "run": str(self.folder),
+            "method": self.method,
+            "data": asdict(self.data),
+            "scores": None if self.scores is None else asdict(self.scores),
+            "notes": list(self.notes),
+            **({"predictions": predictions} if out is None else {"file": str(out)}),
+        }
+
+    def _rows(self) -> Iterator[tuple[str, Any, float]]:
+        return zip(
+            self.sample_ids.tolist(),
+            self.labels.tolist(),
+            self.probabilities.tolist(),
+            strict=True,
+        )
+
+
+def predict_run(folder: Path, source: DataSource) -> Prediction:
+    """Load the model of a run and label the samples of other data.
+
+    The views are matched by name; a single view may have another name than in the run.
+    """
+    record = _read_record(folder)
+    method = find_method(record["method"])
+    fitted = record["data"]
+    model = _load_model(method, folder)
+    data = source.load()
+    notes: list[str] = []
+    views = _match_views(data, fitted, notes)
+    if data.sha256 == fitted["sha256"]:
+        notes.append(
+            "These are the data of the fit, labeled here as if they were new; for the fitted "
+            f"samples themselves see {folder / 'predictions.csv'}."
+        )
+    probabilities = model.predict_proba(views)
+    labels = model.classes_[probabilities.argmax(axis=1)]
+    return Prediction(
+        folder=folder,
+        method=record["method"],
+        data=DataRecord.of(data, source),
+        sample_ids=data.sample_ids,
+        labels=labels,
+        probabilities=probabilities.max(axis=1),
+        scores=score(labels, data.labels, np.ones(len(labels), dtype=bool)),
+        notes=tuple(notes),
+    )
+
+
+def write_predictions(prediction: Prediction, file: Path) -> None:
+    """Write the labels as CSV, in place of what the file held before."""
+    write_whole(file, prediction.csv())
+
+
+def check_writable(file: Path) -> None:
+    """Refuse a file that cannot be written, before any work starts."""
+    if file.is_dir():
+        raise DataFileError(f"The output must be a file; {file} is a folder.")
+    if not file.parent.is_dir():
+        raise DataFileError(f"There is no folder {file.parent} to write {file.name} in.")
+
+
+def _read_record(folder: Path) -> dict[str, Any]:
+    if not folder.is_dir():
+        near = [one.name for one in folder.parent.glob("*") if one.is_dir()]
+        raise DataFileError(f"There is no run {folder}.{did_you_mean(folder.name, near)}")
+    file = folder / RUN_NAME
+    if not file.is_file():
+        raise DataFileError(f"{folder} is not the folder of a run: it has no {RUN_NAME}.")
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataFileError(f"{file} cannot be read: it is damaged or cut short.") from error
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise DataFileError(f"{file} is not the record of a manyview run.")
+    if record.get("format_version") != FORMAT_VERSION:
+        made_by = record.get("versions", {}).get("manyview")
+        raise DataFileError(
+            f"{file} has format version {record.get('format_version')}, this manyview reads "
+            f"version {FORMAT_VERSION}. Use manyview {made_by}."
+        )
+    return record
+
+
+def _load_model(method: type[Any], folder: Path) -> Any:
+    try:
+        return method.load(folder)
+    except (KeyError, TypeError) as error:
+        raise DataFileError(
+            f"{folder / 'model.json'} is damaged: {type(error).__name__} {error}. "
+            "Fit the model again."
+        ) from error
+
+
+def _match_views(data: Dataset, fitted: dict[str, Any], notes: list[str]) -> MultiView:
+    """Check that the new views are those of the run, by name and number of features."""
+    views = data.views
+    names = [*fitted["views"], *fitted["graphs"]]
+    if len(names) == views.n_views == 1 and views.names[0] != names[0]:
+        notes.append(f"View {views.names[0]} is taken for the run's only view, {names[0]}.")
+        views = MultiView({names[0]: views[views.names[0]]}, graphs=fitted["graphs"])
+    if set(names) != set(views.names):
+        raise InputError(
+            f"{data.name} must hold the views of the run ({', '.join(names)}); it holds "
+            f"{', '.join(views.names)}. A table's view is named by its file."
+        )
+    for name, n_features in fitted["views"].items():
+        if views[name].shape[1] != n_features:
+            raise InputError(
+                f"view {name!r} has {views[name].shape[1]} features in {data.name}, but "
+                f"{n_features} in the run."
+            )
+    return views

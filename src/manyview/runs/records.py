@@ -1,0 +1,200 @@
+"""Records of runs: what was given, what was done, what was found."""
+
+import csv
+import platform
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import f1_score, recall_score
+
+from manyview.data.dataset import Dataset
+from manyview.data.label_values import is_known
+from manyview.runs.settings import RunSettings
+from manyview.runs.sources import DataSource
+
+FORMAT, FORMAT_VERSION = "manyview run", 1
+PACKAGES = ("manyview", "torch", "numpy", "scipy", "scikit-learn")
+RUN_NAME, PREDICTIONS_NAME, HISTORY_NAME = "run.json", "predictions.csv", "history.csv"
+
+
+@dataclass(frozen=True)
+class DataRecord:
+    """The data of a run; `views` has the number of features of each view that is no graph."""
+
+    name: str
+    paths: tuple[str, ...]
+    sha256: str
+    n_samples: int
+    views: dict[str, int]
+    graphs: tuple[str, ...]
+    classes: tuple[Any, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, data: Dataset, source: DataSource) -> "DataRecord":
+        """Note down what was read."""
+        labels = data.labels
+        classes = [] if labels is None else sorted(set(labels[is_known(labels)].tolist()))
+        return cls(
+            name=data.name,
+            paths=tuple(str(path) for path in source.paths()),
+            sha256=data.sha256,
+            n_samples=len(data.views),
+            views={name: data.views[name].shape[1] for name in data.views.feature_names},
+            graphs=tuple(name for name in data.views.names if name in data.views.graph_names),
+            classes=tuple(classes),
+            notes=data.notes,
+        )
+
+
+@dataclass(frozen=True)
+class ClassRecord:
+    """One class: how many samples came with its label, and how many others were given it."""
+
+    label: Any
+    n_labeled: int
+    n_found: int
+
+
+@dataclass(frozen=True)
+class TrainingRecord:
+    """How the fit went; None for what a method does not have."""
+
+    seconds: float
+    n_neighbors: int | None
+    n_epochs: int | None
+    stopped: str | None
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A sample whose label is little certain."""
+
+    sample_id: str
+    label: Any
+    probability: float
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Agreement of answers with a truth that the method did not see."""
+
+    n_scored: int
+    accuracy: float
+    balanced_accuracy: float
+    macro_f1: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """One method fitted once on one data set, and the folder that holds the result.
+
+    Attributes
+    ----------
+    n_labeled, n_unlabeled
+        Samples whose label the method saw, and the others.
+    classes
+        The classes the method knows.
+    view_importance
+        Share of each view; None where the method has none.
+    doubts
+        The unlabeled samples of least probability.
+    scores
+        On the hidden labels; None where none were hidden.
+    """
+
+    folder: Path
+    settings: RunSettings
+    params: dict[str, Any]
+    data: DataRecord
+    n_labeled: int
+    n_unlabeled: int
+    training: TrainingRecord
+    classes: tuple[ClassRecord, ...]
+    view_importance: dict[str, float] | None
+    doubts: tuple[Doubt, ...]
+    scores: Scores | None
+    warnings: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Put everything into one JSON document, the content of `run.json`."""
+        asked = self.settings
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "versions": {
+                "python": platform.python_version(),
+                **{name: version(name) for name in PACKAGES},
+            },
+            "settings": {
+                "data": list(asked.source.names),
+                "labels": asked.source.labels,
+                "data_dir": asked.source.data_dir,
+                **asdict(asked.source.options),
+                "method": asked.method,
+                "params": dict(asked.params),
+                "label_ratio": asked.label_ratio,
+                "protocol": asked.protocol,
+                "seed": asked.seed,
+                "out": str(self.folder),
+            },
+            "data": asdict(self.data),
+            "split": {
+                "protocol": None if asked.label_ratio is None else asked.protocol,
+                "label_ratio": asked.label_ratio,
+                "seed": asked.seed,
+                "n_labeled": self.n_labeled,
+                "n_unlabeled": self.n_unlabeled,
+            },
+            "method": asked.method,
+            "params": self.params,
+            "training": asdict(self.training),
+            "classes": [asdict(one) for one in self.classes],
+            "view_importance": self.view_importance,
+            "least_certain": [asdict(one) for one in self.doubts],
+            "scores": None if self.scores is None else asdict(self.scores),
+            "warnings": list(self.warnings),
+        }
+
+
+def score(answers: np.ndarray, truth: np.ndarray | None, counts: np.ndarray) -> Scores | None:
+    """Compare answers with the truth where it is known, on the samples that count.
+
+    Examples
+    --------
+    >>> score(np.array([1, 2, 2]), np.array([1, 2, 1]), np.array([True, True, True])).accuracy
+    0.6666666666666666
+    """
+    if truth is None:
+        return None
+    scored = counts & is_known(truth)
+    if not scored.any():
+        return None
+    # Numbers instead of labels: scikit-learn knows no objects that are booleans.
+    given, wanted = answers[scored].tolist(), truth[scored].tolist()
+    number_of = {label: number for number, label in enumerate(dict.fromkeys([*wanted, *given]))}
+    codes = np.array([number_of[label] for label in given])
+    true_codes = np.array([number_of[label] for label in wanted])
+    present = np.unique(true_codes)
+    return Scores(
+        n_scored=len(codes),
+        accuracy=float((codes == true_codes).mean()),
+        balanced_accuracy=float(
+            recall_score(true_codes, codes, labels=present, average="macro", zero_division=0)
+        ),
+        macro_f1=float(f1_score(true_codes, codes, average="macro", zero_division=0)),
+    )
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Lay rows out as CSV; None is blank."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,55 @@
+"""check_labels: classes and numbers from labels as users have them."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import DataConversionWarning
+
+from manyview.data.labels import check_labels
+from manyview.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "codes"),
+    [
+        ([3, -1, 5, 3], [3, 5], [0, -1, 1, 0]),
+        (np.array([0, 2, 255], dtype=np.uint8), [0, 2, 255], [0, 1, 2]),
+        ([1.0, np.nan, 2.0], [1.0, 2.0], [0, -1, 1]),
+        (["b", None, "a"], ["a", "b"], [1, -1, 0]),
+        (np.array(["b", "a"]), ["a", "b"], [1, 0]),
+        (np.array(["b", np.nan, "a", -1], dtype=object), ["a", "b"], [1, -1, 0, -1]),
+        ([True, False], [False, True], [1, 0]),
+        (np.array([True, None, False], dtype=object), [False, True], [1, -1, 0]),
+    ],
+)
+def test_labels_become_classes_and_numbers(labels, classes, codes):
+    found, numbers = check_labels(labels, len(labels))
+    assert found.tolist() == classes
+    assert numbers.tolist() == codes
+
+
+@pytest.mark.parametrize(
+    ("labels", "n_samples", "message"),
+    [
+        (None, 2, "requires y to be passed, but the target y is None"),
+        ([0, 1], 3, "got 2 labels for 3 samples"),
+        ([-1, -1], 2, "all 2 are unknown"),
+        ([3, -1], 2, "labels must hold at least two classes; got one class: 3"),
+        ([1.0, np.inf], 2, "labels must be finite"),
+        ([[0, 1], [1, 0]], 2, "labels must be 1-D, one a sample; got shape (2, 2)"),
+        (np.array(["a", 1], dtype=object), 2, "all texts or all numbers; got int and str"),
+    ],
+)
+def test_check_labels_refuses_in_one_sentence(labels, n_samples, message):
+    with pytest.raises(InputError) as refusal:
+        check_labels(labels, n_samples)
+    assert message in str(refusal.value)
+
+
+def test_fractions_are_no_classes():
+    with pytest.raises(ValueError, match="Unknown label type"):
+        check_labels([0.5, 1.5], 2)
+
+
+def test_a_column_of_labels_is_taken_with_a_warning():
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        check_labels(np.array([[0], [1]]), 2)

@@ -1,0 +1,127 @@
+"""Scaling: what each kind does, taming of columns, and when another is suggested."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import StandardScaler, normalize
+
+from manyview.data.scaling import fit_scaler, suggest_scaling
+
+
+@pytest.fixture
+def view(rng):
+    return rng.gamma(2.0, size=(30, 6))
+
+
+def test_unit_scales_rows_to_length_one(view):
+    np.testing.assert_allclose(fit_scaler(view, "unit")(view), normalize(view), rtol=1e-6)
+
+
+def test_standard_is_scikit_learns_then_unit_rows(view):
+    expected = normalize(StandardScaler().fit_transform(view))
+    np.testing.assert_allclose(fit_scaler(view, "standard")(view), expected, atol=1e-6)
+
+
+def test_tfidf_is_scikit_learns(rng):
+    counts = rng.poisson(0.5, size=(20, 8))
+    expected = TfidfTransformer().fit_transform(counts).toarray()
+    scaler = fit_scaler(counts, "tfidf")
+    np.testing.assert_allclose(scaler(counts), expected, atol=1e-6)
+    np.testing.assert_allclose(scaler(sparse.csr_array(counts)).toarray(), expected, atol=1e-6)
+
+
+def test_none_leaves_values_alone(view):
+    np.testing.assert_array_equal(fit_scaler(view, "none")(view), view.astype(np.float32))
+
+
+@pytest.mark.parametrize("scaling", ["unit", "tfidf", "none"])
+def test_sparse_and_dense_views_scale_alike(rng, scaling):
+    dense = rng.random((20, 8)) * (rng.random((20, 8)) < 0.3)
+    dense_scaled = fit_scaler(dense, scaling)(dense)
+    sparse_view = sparse.csr_array(dense)
+    sparse_scaled = fit_scaler(sparse_view, scaling)(sparse_view)
+    assert sparse.issparse(sparse_scaled)
+    np.testing.assert_allclose(sparse_scaled.toarray(), dense_scaled, atol=1e-6)
+
+
+def test_standard_keeps_the_zeros_of_a_sparse_view(rng):
+    view = sparse.random_array((20, 8), density=0.2, rng=rng, format="csr")
+    assert fit_scaler(view, "standard")(view).nnz == view.nnz
+
+
+def test_rows_of_zeros_stay_zeros(view):
+    view[3] = 0
+    for scaling in ("unit", "tfidf"):
+        np.testing.assert_array_equal(fit_scaler(view, scaling)(view)[3], 0)
+
+
+def test_new_rows_use_what_was_learned(view):
+    scaler = fit_scaler(view, "standard")
+    np.testing.assert_array_equal(scaler(view[:5]), scaler(view)[:5])
+
+
+def cosines(rows):
+    unit = normalize(rows)
+    return unit @ unit.T
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pytest.param(lambda rng: np.full(30, 1e6), id="constant"),
+        pytest.param(lambda rng: 1e9 + rng.normal(size=30), id="far from zero"),
+    ],
+)
+def test_a_column_without_news_does_not_wreck_a_unit_view(view, rng, column):
+    spoiled = np.column_stack([view, column(rng)])
+    scaled = fit_scaler(spoiled, "unit")(spoiled)
+    off_diagonal = ~np.eye(30, dtype=bool)
+    agreement = np.corrcoef(cosines(scaled)[off_diagonal], cosines(view)[off_diagonal])[0, 1]
+    assert agreement > 0.6
+    # Without taming every cosine would be 1.
+    assert np.ptp(cosines(scaled)) > 0.3
+
+
+def test_a_huge_column_is_brought_down_to_the_others(view, rng):
+    spoiled = np.column_stack([view, 1e13 * rng.random(30)])
+    scaled = fit_scaler(spoiled, "unit")(spoiled)
+    assert np.abs(scaled[:, :-1]).mean() > 0.1
+    assert np.isfinite(scaled).all()
+
+
+def test_ordinary_columns_are_not_touched(view):
+    scaler = fit_scaler(view, "unit")
+    assert scaler.center is None
+    np.testing.assert_array_equal(scaler.factor, 1.0)
+
+
+def test_a_single_column_keeps_its_order_as_a_direction():
+    view = np.array([[1.0], [2.0], [3.0], [10.0]])
+    scaled = fit_scaler(view, "unit")(view)
+    assert scaled.shape == (4, 2)
+    to_first = cosines(scaled)[0]
+    assert (np.diff(to_first) < 0).all()
+
+
+def test_a_view_of_constants_becomes_zeros():
+    view = np.full((5, 3), 7.0)
+    assert not np.any(fit_scaler(view, "unit")(view).astype(bool).sum())
+
+
+def test_mostly_zero_views_become_sparse_in_float32():
+    view = np.eye(20)
+    scaled = fit_scaler(view, "unit")(view)
+    assert sparse.issparse(scaled)
+    assert scaled.dtype == np.float32
+
+
+def test_suggestions_speak_up_only_where_another_scaling_fits(rng, view):
+    assert suggest_scaling(view) is None
+    counts = 2 * rng.poisson(0.05, size=(50, 40))
+    assert "tfidf" in suggest_scaling(counts)
+    assert "tfidf" in suggest_scaling(sparse.csr_array(counts))
+    units = view * np.array([1, 1, 1, 1, 1, 1000.0])
+    assert "'standard'" in suggest_scaling(units)
+    assert "lie far from 0" in suggest_scaling(view + 1000)
+    assert "constant" in suggest_scaling(np.ones((4, 3)))

@@ -1,0 +1,124 @@
+"""MultiView: forms it takes, rows, graphs, and what check_views refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from manyview.data.views import MultiView, check_views
+from manyview.errors import InputError, InputTypeError
+
+
+def two_views():
+    return {"a": np.arange(12.0).reshape(4, 3), "b": np.arange(8).reshape(4, 2)}
+
+
+def test_multiview_counts_samples_and_columns():
+    views = MultiView(two_views())
+    assert (len(views), views.shape, views.n_views, views.names) == (4, (4, 5), 2, ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    "rows", [[0, 2], np.array([3, 0]), np.array([True, False, True, False]), slice(1, 3), [], -1]
+)
+def test_rows_are_taken_over_all_views_at_once(rows):
+    views = MultiView({**two_views(), "s": sparse.csr_matrix(np.eye(4))})
+    taken = views[rows]
+    kept = np.arange(4)[rows if not isinstance(rows, int) else [rows]]
+    np.testing.assert_array_equal(taken["a"], two_views()["a"][kept])
+    np.testing.assert_array_equal(taken["s"].toarray(), np.eye(4)[kept])
+    np.testing.assert_array_equal(taken.positions, kept)
+
+
+def test_rows_with_ellipsis_are_rows_as_scikit_learn_asks():
+    np.testing.assert_array_equal(MultiView(two_views())[[1], ...]["b"], [[2, 3]])
+
+
+def test_rows_of_rows_remember_where_they_stood():
+    graph = sparse.csr_array(np.arange(16.0).reshape(4, 4))
+    views = MultiView({"g": graph}, graphs=["g"])[[3, 1, 0]][[0, 2]]
+    np.testing.assert_array_equal(views.positions, [3, 0])
+    np.testing.assert_array_equal(views["g"].toarray(), graph.toarray()[[3, 0]])
+    assert views.n_original == 4
+
+
+def test_list_tuple_and_single_array_get_numbered_names():
+    arrays = list(two_views().values())
+    assert MultiView(arrays).names == MultiView(tuple(arrays)).names == ("view1", "view2")
+    assert MultiView(arrays[0]).names == ("view1",)
+    assert MultiView([[1, 2], [3, 4]]).shape == (2, 2)
+    assert MultiView([[[1, 2], [3, 4]], [[5], [6]]]).names == ("view1", "view2")
+
+
+def test_every_sparse_format_is_one_view():
+    for form in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia"):
+        views = MultiView(sparse.random_array((5, 3), density=0.5, rng=0).asformat(form))
+        assert views.names == ("view1",)
+        assert views["view1"].format == "csr"
+
+
+def test_frames_become_arrays_and_nullable_columns_numbers():
+    frame = pd.DataFrame({"x": [1, 2], "y": pd.array([0.5, 1.5], dtype="Float64")})
+    np.testing.assert_array_equal(MultiView({"f": frame})["f"], [[1, 0.5], [2, 1.5]])
+
+
+def test_given_dtype_is_kept():
+    assert MultiView(np.ones((2, 2), dtype=np.float16))["view1"].dtype == np.float16
+
+
+@pytest.mark.parametrize(
+    ("views", "message"),
+    [
+        (
+            {"a": np.ones((4, 2)), "b": np.ones((3, 2))},
+            "view 'b' has 3 samples but view 'a' has 4. Every view must hold the same samples",
+        ),
+        ({"a": np.ones(4)}, "view 'a' must be 2-D, samples in rows; got 1-D of shape (4,)"),
+        ({"a": 3.0}, "view 'a' must be 2-D, samples in rows; got a scalar"),
+        ({"a": np.ones((4, 0))}, "view 'a' is empty: 0 feature(s)"),
+        ({"a": np.ones((0, 2))}, "view 'a' has 0 sample(s)"),
+        ({"a": np.array([["x", "y"]])}, "view 'a' must be numeric; got dtype <U1"),
+        ({"a": np.ones((2, 2), dtype=complex)}, "Complex data not supported: view 'a'"),
+        (
+            {"a": pd.DataFrame({"n": [1.0], "town": ["Bern"]})},
+            "got 1 column(s) that are not: 'town'",
+        ),
+        ({"a": np.array([[1, "x"]], dtype=object)}, "view 'a' must be numeric"),
+        ({}, "views must hold at least one view; got none"),
+        ([], "views must hold at least one view; got none"),
+        (
+            {"a": np.array([[1.0], [np.nan], [np.nan]])},
+            "view 'a' holds NaN (NaN or inf) in 2 of 3 rows, the first is row 1",
+        ),
+        ({"a": np.array([[1.0], [np.inf]])}, "view 'a' holds infinity (NaN or inf) in 1 of 2 rows"),
+        (
+            {"a": sparse.csr_array(np.array([[0.0, np.nan], [0.0, 1.0]]))},
+            "view 'a' holds NaN (NaN or inf) in 1 of 2 rows, the first is row 0",
+        ),
+    ],
+)
+def test_check_views_refuses_in_one_sentence(views, message):
+    with pytest.raises(InputError) as refusal:
+        check_views(views)
+    assert message in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_objects_that_are_no_numbers_are_type_errors_too():
+    with pytest.raises(InputTypeError):
+        check_views(np.array([[{}]], dtype=object))
+
+
+def test_finite_values_whose_sum_overflows_pass():
+    large = np.full((3, 2), 1.5e308)
+    assert check_views(large)["view1"] is not None
+
+
+def test_graphs_must_name_views():
+    with pytest.raises(InputError, match="graphs must name views; got 'links'"):
+        MultiView(two_views(), graphs=["links"])
+
+
+def test_unknown_view_name_lists_the_views():
+    with pytest.raises(KeyError, match="the views are a, b"):
+        MultiView(two_views())["c"]

@@ -1,0 +1,298 @@
+import csv
+import errno
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manyview.classifier import MGCNDNSClassifier
+from manyview.data.splits import hide_labels
+from manyview.errors import DataFileError, InputError
+from manyview.runs.fitting import fit_run
+from manyview.runs.sources import DataSource
+
+FILES = ["history.csv", "model.json", "model.safetensors", "predictions.csv", "run.json"]
+
+
+def rows_of(file):
+    with file.open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def model_of(settings, views, labels):
+    return MGCNDNSClassifier(**settings.params, random_state=settings.seed).fit(views, labels)
+
+
+def test_run_equals_the_same_fit_in_python(quick, tiny_views):
+    settings = quick(seed=3)
+    run = fit_run(settings)
+    shown = hide_labels(tiny_views.labels, 0.2, random_state=3)
+    model = model_of(settings, tiny_views.views, shown)
+    hidden = shown == -1
+    assert (run.n_labeled, run.n_unlabeled) == (12, 48)
+    assert run.scores.n_scored == 48
+    assert run.scores.accuracy == (model.transduction_ == tiny_views.labels)[hidden].mean()
+    assert run.training.n_epochs == 5
+    assert run.training.n_neighbors == model.n_neighbors_
+    rows = rows_of(run.folder / "predictions.csv")
+    assert [int(row["label"]) for row in rows] == model.transduction_.tolist()
+    np.testing.assert_allclose(
+        [float(row["probability"]) for row in rows],
+        model.label_distributions_.max(axis=1),
+        atol=1e-6,
+    )
+    np.testing.assert_allclose(
+        [float(row["confidence"]) for row in rows], model.node_confidence_, atol=1e-6
+    )
+    loaded = MGCNDNSClassifier.load(run.folder)
+    np.testing.assert_array_equal(
+        loaded.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views)
+    )
+
+
+def test_run_leaves_exactly_its_files(quick, tmp_path):
+    run = fit_run(quick())
+    assert sorted(file.name for file in run.folder.iterdir()) == FILES
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "shapes.npz"]
+
+
+def test_predictions_show_given_labels_beside_answers(quick, tiny_views):
+    run = fit_run(quick())
+    shown = hide_labels(tiny_views.labels, 0.2, random_state=0)
+    rows = rows_of(run.folder / "predictions.csv")
+    assert list(rows[0]) == ["sample_id", "label", "probability", "confidence", "known", "given"]
+    assert [row["sample_id"] for row in rows] == [str(number) for number in range(60)]
+    assert [row["known"] for row in rows] == ["unknown" if y < 0 else "known" for y in shown]
+    assert [row["given"] for row in rows] == ["" if y < 0 else str(y) for y in shown]
+
+
+def test_confidence_is_blank_where_the_method_has_none(quick):
+    run = fit_run(quick(params={"max_epochs": 2, "node_selection": None}))
+    assert {row["confidence"] for row in rows_of(run.folder / "predictions.csv")} == {""}
+
+
+def test_history_has_every_epoch(quick):
+    run = fit_run(quick())
+    history = rows_of(run.folder / "history.csv")
+    assert list(history[0]) == ["epoch", "loss", "labeled_accuracy"]
+    assert [row["epoch"] for row in history] == ["1", "2", "3", "4", "5"]
+
+
+def test_record_holds_all_that_decided_the_run(quick, shapes):
+    run = fit_run(quick(seed=1, protocol="random"))
+    record = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
+    assert record == json.loads(json.dumps(run.document()))
+    assert set(record["versions"]) == {
+        "python", "manyview", "torch", "numpy", "scipy", "scikit-learn",
+    }  # fmt: skip
+    assert record["settings"]["data"] == [str(shapes)]
+    assert record["settings"]["params"] == {"max_epochs": 5}
+    assert record["method"] == "mgcn-dns"
+    assert record["params"].keys() == MGCNDNSClassifier().get_params().keys() - {"verbose"}
+    assert (record["params"]["max_epochs"], record["params"]["random_state"]) == (5, 1)
+    assert record["data"]["name"] == "shapes"
+    assert record["data"]["paths"] == [str(shapes.resolve())]
+    assert len(record["data"]["sha256"]) == 64
+    assert record["data"]["notes"][0].startswith("shape, colour: 2 views of 60 samples")
+    assert record["data"]["n_samples"] == 60
+    assert record["data"]["views"] == {"shape": 5, "colour": 8}
+    assert record["data"]["classes"] == [0, 1, 2]
+    assert record["split"] == {
+        "protocol": "random", "label_ratio": 0.2, "seed": 1, "n_labeled": 12, "n_unlabeled": 48,
+    }  # fmt: skip
+    assert record["training"]["stopped"] == "max_epochs"
+    assert record["training"]["seconds"] > 0
+    assert record["scores"].keys() == {"n_scored", "accuracy", "balanced_accuracy", "macro_f1"}
+    assert sum(record["view_importance"].values()) == pytest.approx(1)
+    assert sum(one["n_labeled"] for one in record["classes"]) == 12
+    assert sum(one["n_found"] for one in record["classes"]) == 48
+
+
+def test_same_settings_give_the_same_files(quick, tmp_path):
+    first = fit_run(quick())
+    second = fit_run(quick(out=tmp_path / "again"))
+    for name in set(FILES) - {"run.json"}:
+        assert (first.folder / name).read_bytes() == (second.folder / name).read_bytes()
+    one, other = first.document(), second.document()
+    for record in (one, other):
+        del record["training"]["seconds"], record["settings"]["out"]
+    assert one == other
+
+
+def test_progress_is_no_part_of_the_run(quick, tmp_path, capsys):
+    first = fit_run(quick())
+    second = fit_run(quick(out=tmp_path / "again"), verbose=True)
+    assert capsys.readouterr().out == ""
+    assert (first.folder / "model.json").read_bytes() == (second.folder / "model.json").read_bytes()
+
+
+def test_doubts_are_the_unlabeled_samples_of_least_probability(quick):
+    run = fit_run(quick())
+    rows = [row for row in rows_of(run.folder / "predictions.csv") if row["known"] == "unknown"]
+    least = sorted(float(row["probability"]) for row in rows)[:5]
+    assert [doubt.probability for doubt in run.doubts] == pytest.approx(least, abs=1e-6)
+
+
+def test_unknown_labels_are_found_and_not_scored(quick, tmp_path, tiny_views):
+    texts = np.array(["Öl", "gas", "wind"])[tiny_views.labels]
+    texts[tiny_views.known_labels < 0] = ""
+    np.savez(tmp_path / "power.npz", **tiny_views.views)
+    (tmp_path / "power.txt").write_text("\n".join(["label", *[text or "?" for text in texts]]))
+    source = DataSource((str(tmp_path / "power.npz"),), labels=str(tmp_path / "power.txt"))
+    run = fit_run(quick(source=source, label_ratio=None))
+    assert (run.n_labeled, run.n_unlabeled, run.scores) == (12, 48, None)
+    assert [one.label for one in run.classes] == ["gas", "wind", "Öl"]
+    assert run.warnings == ()
+    record = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
+    assert record["scores"] is None
+    assert record["split"]["protocol"] is None
+    rows = rows_of(run.folder / "predictions.csv")
+    assert [row["given"] for row in rows] == texts.tolist()
+    assert {row["label"] for row in rows} <= {"gas", "wind", "Öl"}
+
+
+def test_unknown_labels_are_not_scored_when_others_are_hidden(quick, tmp_path, tiny_views):
+    np.savez(tmp_path / "some.npz", **tiny_views.views, y=tiny_views.known_labels)
+    run = fit_run(quick(source=DataSource((str(tmp_path / "some.npz"),)), label_ratio=0.5))
+    assert (run.n_labeled, run.n_unlabeled, run.scores.n_scored) == (6, 54, 6)
+
+
+def test_run_with_every_label_known_says_that_nothing_was_left(quick):
+    run = fit_run(quick(label_ratio=None))
+    assert (run.n_labeled, run.n_unlabeled, run.scores) == (60, 0, None)
+    assert run.doubts == ()
+    assert run.warnings == ("every sample came with a label, so none was left to label.",)
+
+
+def test_class_without_a_label_is_warned_of(quick, tmp_path, tiny_views):
+    labels = tiny_views.labels.copy()
+    labels[np.flatnonzero(labels == 2)[1:]] = 1  # one sample is left of class 2
+    np.savez(tmp_path / "rare.npz", **tiny_views.views, y=labels)
+    source = DataSource((str(tmp_path / "rare.npz"),))
+    run = fit_run(quick(source=source, protocol="random", seed=1))
+    assert run.warnings == ("no sample of 1 of 3 classes is labeled, so none can be found: 2.",)
+
+
+def test_data_without_labels_are_refused_with_the_ways_to_name_them(quick, tmp_path, tiny_views):
+    np.savez(tmp_path / "bare.npz", **tiny_views.views)
+    with pytest.raises(InputError) as error:
+        fit_run(quick(source=DataSource((str(tmp_path / "bare.npz"),))))
+    assert str(error.value) == (
+        "bare has no labels, and some are needed. Name them with labels= (a file of their own), "
+        "label_column= (a column of the tables) or labels_key= (a variable of a .mat or .npz file)."
+    )
+    assert not (tmp_path / "run").exists()
+
+
+def test_folder_is_named_by_data_method_and_seed(quick, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = fit_run(quick(out=None, seed=4))
+    assert run.folder == Path("runs/shapes-mgcn-dns-seed4")
+    assert (tmp_path / run.folder / "run.json").is_file()
+
+
+def test_folder_that_is_not_empty_is_refused_before_the_data_are_read(quick, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "notes.txt").write_text("mine")
+    with pytest.raises(DataFileError, match="run exists and is not empty"):
+        fit_run(quick(source=DataSource(("nowhere.npz",))))
+    assert (tmp_path / "run" / "notes.txt").read_text() == "mine"
+
+
+def test_empty_folder_is_used(quick, tmp_path):
+    (tmp_path / "run").mkdir()
+    run = fit_run(quick())
+    assert sorted(file.name for file in run.folder.iterdir()) == FILES
+
+
+def test_failed_fit_leaves_nothing(quick, tmp_path):
+    with pytest.raises(InputError, match="n_neighbors must be smaller than the number of samples"):
+        fit_run(quick(params={"n_neighbors": 60}, out=tmp_path / "runs" / "one"))
+    assert [path.name for path in tmp_path.iterdir()] == ["shapes.npz"]
+
+
+def test_interrupt_before_the_first_epoch_leaves_nothing(quick, tmp_path, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("manyview.training.labeled_cross_entropy", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        fit_run(quick())
+    assert [path.name for path in tmp_path.iterdir()] == ["shapes.npz"]
+
+
+def test_interrupt_while_training_keeps_the_run(quick, monkeypatch):
+    from manyview.training import labeled_cross_entropy
+
+    calls = []
+
+    def interrupt_in_epoch_4(*args):
+        calls.append(args)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return labeled_cross_entropy(*args)
+
+    monkeypatch.setattr("manyview.training.labeled_cross_entropy", interrupt_in_epoch_4)
+    run = fit_run(quick())
+    assert (run.training.stopped, run.training.n_epochs) == ("interrupted", 3)
+    assert run.warnings == (
+        "fit was interrupted after 3 epochs; the weights of the lowest loss so far are kept.",
+    )
+    assert sorted(file.name for file in run.folder.iterdir()) == FILES
+
+
+def test_other_warnings_go_their_usual_way(quick, monkeypatch):
+    import warnings
+
+    fit = MGCNDNSClassifier.fit
+
+    def warn_and_fit(self, views, labels):
+        warnings.warn("views are strange", UserWarning, stacklevel=1)
+        return fit(self, views, labels)
+
+    monkeypatch.setattr(MGCNDNSClassifier, "fit", warn_and_fit)
+    with warnings.catch_warnings(), pytest.warns(UserWarning, match="views are strange"):
+        warnings.simplefilter("always")
+        run = fit_run(quick())
+    assert run.warnings == ()
+
+
+@pytest.mark.parametrize("out", ["runs/one", "empty"])
+def test_full_disk_is_one_sentence_and_leaves_nothing(quick, tmp_path, monkeypatch, out):
+    def fail(self, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "empty").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(DataFileError) as error:
+        fit_run(quick(out=tmp_path / out))
+    assert str(error.value) == (
+        f"{tmp_path / out} could not be written: No space left on device. Nothing is left there."
+    )
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    try:
+        mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(disk)]
+        mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    except OSError:
+        mounted = False
+    if not mounted:
+        pytest.skip("needs the right to mount a small disk")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("out", ["run", "."])
+def test_disk_that_is_really_full_is_left_as_it_was(quick, tiny_disk, out):
+    with pytest.raises(DataFileError, match="could not be written: No space left on device"):
+        fit_run(quick(out=tiny_disk / out))
+    assert list(tiny_disk.iterdir()) == []

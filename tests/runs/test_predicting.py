@@ -1,0 +1,159 @@
+import json
+
+import numpy as np
+import pytest
+
+from manyview.classifier import MGCNDNSClassifier
+from manyview.errors import DataFileError, InputError
+from manyview.runs.fitting import fit_run
+from manyview.runs.predicting import check_writable, predict_run, write_predictions
+from manyview.runs.sources import DataSource
+
+
+@pytest.fixture
+def run(quick):
+    return fit_run(quick())
+
+
+@pytest.fixture
+def new(tmp_path, tiny_views):
+    """Ten samples that no run has seen, their views in another order."""
+    file = tmp_path / "new.npz"
+    views = {name: view[:10] + 0.01 for name, view in tiny_views.views.items()}
+    np.savez(file, colour=views["colour"], shape=views["shape"])
+    return file
+
+
+def test_new_samples_get_the_labels_the_model_gives(run, new):
+    prediction = predict_run(run.folder, DataSource((str(new),)))
+    with np.load(new) as views:
+        model = MGCNDNSClassifier.load(run.folder)
+        given = {name: views[name] for name in ("shape", "colour")}
+    assert prediction.labels.tolist() == model.predict(given).tolist()
+    np.testing.assert_array_equal(prediction.probabilities, model.predict_proba(given).max(axis=1))
+    assert prediction.method == "mgcn-dns"
+    assert prediction.scores is None
+    assert prediction.notes == ()
+
+
+def test_predictions_are_written_as_csv(run, new, tmp_path):
+    prediction = predict_run(run.folder, DataSource((str(new),)))
+    file = tmp_path / "out.csv"
+    file.write_text("old")
+    write_predictions(prediction, file)
+    lines = file.read_text().splitlines()
+    assert lines[0] == "sample_id,label,probability"
+    assert lines[1] == f"0,{prediction.labels[0]},{prediction.probabilities[0]:.6f}"
+    assert len(lines) == 11
+
+
+def test_document_holds_the_labels_unless_they_are_in_a_file(run, new, tmp_path):
+    prediction = predict_run(run.folder, DataSource((str(new),)))
+    document = json.loads(json.dumps(prediction.document(None)))
+    assert len(document["predictions"]) == 10
+    assert document["predictions"][3] == {
+        "sample_id": "3",
+        "label": prediction.labels[3],
+        "probability": prediction.probabilities[3],
+    }
+    with_file = prediction.document(tmp_path / "out.csv")
+    assert with_file["file"] == str(tmp_path / "out.csv")
+    assert "predictions" not in with_file
+
+
+def test_labels_of_the_new_data_are_scored(run, tmp_path, tiny_views):
+    labels = tiny_views.labels[:10].copy()
+    labels[0] = -1
+    views = {name: view[:10] for name, view in tiny_views.views.items()}
+    np.savez(tmp_path / "new.npz", **views, y=labels)
+    prediction = predict_run(run.folder, DataSource((str(tmp_path / "new.npz"),)))
+    assert prediction.scores.n_scored == 9
+    assert prediction.scores.accuracy == (prediction.labels[1:] == labels[1:]).mean()
+
+
+def test_data_of_the_fit_are_noticed(run, shapes):
+    prediction = predict_run(run.folder, DataSource((str(shapes),)))
+    assert prediction.notes[0].startswith("These are the data of the fit, labeled here as if")
+
+
+def test_single_view_may_have_another_name(quick, tmp_path, tiny_views):
+    np.savetxt(tmp_path / "train.csv", tiny_views.views["shape"], delimiter=",", header="a,b,c,d,e",
+               comments="")  # fmt: skip
+    np.savetxt(tmp_path / "y.txt", tiny_views.known_labels, fmt="%d")
+    source = DataSource((str(tmp_path / "train.csv"),), labels=str(tmp_path / "y.txt"))
+    run = fit_run(quick(source=source, label_ratio=None))
+    (tmp_path / "train.csv").rename(tmp_path / "new.csv")
+    prediction = predict_run(run.folder, DataSource((str(tmp_path / "new.csv"),)))
+    assert prediction.notes == ("View new is taken for the run's only view, train.",)
+    assert len(prediction.labels) == 60
+
+
+def test_other_views_are_refused_by_name(run, tmp_path, tiny_views):
+    np.savez(tmp_path / "new.npz", shape=tiny_views.views["shape"], sound=np.ones((60, 8)))
+    with pytest.raises(InputError) as error:
+        predict_run(run.folder, DataSource((str(tmp_path / "new.npz"),)))
+    assert str(error.value) == (
+        "new must hold the views of the run (shape, colour); it holds shape, sound. "
+        "A table's view is named by its file."
+    )
+
+
+def test_view_of_another_size_is_refused(run, tmp_path, tiny_views):
+    np.savez(tmp_path / "new.npz", shape=tiny_views.views["shape"], colour=np.ones((60, 7)))
+    with pytest.raises(InputError) as error:
+        predict_run(run.folder, DataSource((str(tmp_path / "new.npz"),)))
+    assert str(error.value) == "view 'colour' has 7 features in new, but 8 in the run."
+
+
+def test_missing_run_is_refused_with_the_nearest(run, new):
+    with pytest.raises(DataFileError, match=r"There is no run .*runn\. Did you mean 'run'\?"):
+        predict_run(run.folder.with_name("runn"), DataSource((str(new),)))
+
+
+def test_other_folder_is_no_run(tmp_path, new):
+    with pytest.raises(DataFileError, match=r"is not the folder of a run: it has no run\.json\."):
+        predict_run(tmp_path, DataSource((str(new),)))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", r"run\.json cannot be read: it is damaged or cut short\."),
+        ('{"format": "manyv', r"run\.json cannot be read: it is damaged or cut short\."),
+        ("[]", r"run\.json is not the record of a manyview run\."),
+        ("{}", r"run\.json is not the record of a manyview run\."),
+        (
+            '{"format": "manyview run", "format_version": 2, "versions": {"manyview": "9.1"}}',
+            r"has format version 2, this manyview reads version 1\. Use manyview 9\.1\.",
+        ),
+    ],
+)
+def test_damaged_record_is_refused(run, new, content, message):
+    (run.folder / "run.json").write_text(content)
+    with pytest.raises(DataFileError, match=message):
+        predict_run(run.folder, DataSource((str(new),)))
+
+
+def test_truncated_model_is_refused(run, new):
+    file = run.folder / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(DataFileError, match=r"it was changed or cut short\. Fit the model again"):
+        predict_run(run.folder, DataSource((str(new),)))
+
+
+@pytest.mark.parametrize("part", ["params", "learned"])
+def test_model_without_one_of_its_parts_is_refused(run, new, part):
+    file = run.folder / "model.json"
+    document = json.loads(file.read_text())
+    del document["model"]["dict"][part]
+    file.write_text(json.dumps(document))
+    with pytest.raises(DataFileError, match=rf"model\.json is damaged: KeyError '{part}'"):
+        predict_run(run.folder, DataSource((str(new),)))
+
+
+def test_output_must_be_a_file_in_a_folder_that_exists(tmp_path):
+    check_writable(tmp_path / "new.csv")
+    with pytest.raises(DataFileError, match=r"The output must be a file; .* is a folder\."):
+        check_writable(tmp_path)
+    with pytest.raises(DataFileError, match=r"There is no folder .*nowhere to write a\.csv in\."):
+        check_writable(tmp_path / "nowhere" / "a.csv")

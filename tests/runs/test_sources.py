@@ -1,0 +1,99 @@
+import numpy as np
+import pytest
+
+from manyview.data.catalog import CATALOG
+from manyview.data.reading import ReadOptions
+from manyview.errors import DataFileError, InputError
+from manyview.runs.sources import DataSource, is_here, locate_file
+
+
+def test_catalogue_name_loads_the_data_set():
+    source = DataSource(("Digits",))
+    assert source.load().name == "digits"
+    assert source.paths() == []
+
+
+def test_path_is_read(shapes, monkeypatch):
+    source = DataSource((str(shapes),))
+    assert source.load().views.names == ("shape", "colour")
+    monkeypatch.chdir(shapes.parent)
+    relative = DataSource(("shapes.npz",))
+    assert relative.load().sha256 == source.load().sha256
+    assert relative.paths() == source.paths() == [shapes.resolve()]
+
+
+def test_several_tables_are_one_view_each(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"id,{name}1,label\nx,1,u\ny,2,v\n")
+    source = DataSource((str(tmp_path / "a.csv"), str(tmp_path / "b.csv")))
+    data = source.load()
+    assert (data.name, data.views.names) == ("a+b", ("a", "b"))
+    assert [path.name for path in source.paths()] == ["a.csv", "b.csv"]
+
+
+def test_reader_options_reach_the_reader(tmp_path, rng):
+    file = tmp_path / "a.npz"
+    np.savez(file, one=rng.random((4, 4)), two=rng.random((4, 2)), kind=[0, 1, 0, 1])
+    options = ReadOptions(views_key=["two"], labels_key="kind")
+    data = DataSource((str(file),), options=options).load()
+    assert data.views.names == ("two",)
+    assert data.labels.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("name", ["bbcsport", "nowhere/bbcsport"])
+def test_unknown_name_is_refused_for_both_possibilities(name):
+    with pytest.raises(DataFileError) as error:
+        DataSource((name,)).load()
+    assert str(error.value) == (
+        f"There is no file or folder {name!r}, and no data set of that name in the catalogue. "
+        "Did you mean 'bbcsports'? `manyview datasets` lists the catalogue."
+    )
+
+
+def test_misspelt_file_is_corrected_from_its_folder(shapes):
+    with pytest.raises(DataFileError, match=r"Did you mean 'shapes\.npz'\?"):
+        DataSource((str(shapes.with_name("shape.npz")),)).load()
+
+
+def test_name_that_the_paper_uses_twice_is_explained():
+    with pytest.raises(InputError, match="'Caltech-20' is not clear"):
+        DataSource(("Caltech-20",)).load()
+
+
+def test_folder_with_a_name_of_the_catalogue_is_noted_and_can_be_read(
+    tmp_path, shapes, monkeypatch
+):
+    (tmp_path / "digits").mkdir()
+    shapes.rename(tmp_path / "digits" / "shapes.npz")
+    monkeypatch.chdir(tmp_path)
+    data = DataSource(("digits",)).load()
+    assert len(data.views) == 1797
+    assert data.notes[-1] == (
+        "digits is taken from the catalogue; what lies here under that name is not read. "
+        "Write ./digits to read it."
+    )
+    assert len(DataSource(("./digits",)).load().views) == 60
+
+
+def test_reader_options_are_refused_for_the_catalogue():
+    with pytest.raises(InputError) as error:
+        DataSource(("digits",), labels="y.csv", options=ReadOptions(id_column="id")).load()
+    assert str(error.value) == (
+        "labels=, id_column= can only be passed for data read from files; 'digits' is in the "
+        "catalogue, which knows how to read it."
+    )
+
+
+def test_files_of_the_catalogue_are_found_where_they_lie(tmp_path, monkeypatch):
+    monkeypatch.delenv("MANYVIEW_DATA", raising=False)
+    card = CATALOG["mnist"]
+    assert is_here(CATALOG["digits"], None)
+    assert not is_here(card, None)
+    assert not is_here(card, str(tmp_path))
+    (tmp_path / "paper").mkdir()
+    file = tmp_path / "paper" / "MNIST.mat"
+    file.touch()
+    assert locate_file(card, str(tmp_path)) == file
+    monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path))
+    assert is_here(card, None)
+    assert DataSource(("mnist",)).paths() == [file.resolve()]

@@ -1,0 +1,196 @@
+"""Model files: what goes in comes out, and nothing in them is ever run."""
+
+import json
+import pickle
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from manyview.classifier import MGCNDNSClassifier
+from manyview.data.views import MultiView
+from manyview.errors import DataFileError
+from manyview.model_file import load_tree, save_tree
+
+
+@dataclass(frozen=True)
+class Point:
+    x: np.ndarray
+    name: str
+
+
+def assert_same(one, other):
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    elif sparse.issparse(one):
+        np.testing.assert_array_equal(one.toarray(), other.toarray())
+    elif isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for key in one:
+            assert_same(one[key], other[key])
+    elif isinstance(one, list):
+        assert len(one) == len(other)
+        for mine, theirs in zip(one, other, strict=True):
+            assert_same(mine, theirs)
+    elif isinstance(one, Point):
+        assert_same(one.x, other.x)
+        assert one.name == other.name
+    else:
+        assert one == other
+
+
+def test_tree_comes_back_as_it_was(tmp_path):
+    tree = {
+        "numbers": np.arange(6.0).reshape(2, 3),
+        "integers": np.array([1, -1]),
+        "booleans": np.array([True, False]),
+        "texts": np.array(["a", "bc"]),
+        "objects": np.array(["a", None, 3], dtype=object),
+        "sparse": sparse.csr_array(np.eye(3)),
+        "record": Point(np.zeros(2, dtype=np.float32), "zero"),
+        "plain": {"list": [1, 2.5, None, True, "é"], "empty": {}},
+    }
+    save_tree(tmp_path, tree)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["model.json", "model.safetensors"]
+    assert_same(load_tree(tmp_path, (Point,)), tree)
+
+
+def test_record_that_is_not_expected_is_never_built(tmp_path):
+    save_tree(tmp_path, {"record": Point(np.zeros(2), "zero")})
+    with pytest.raises(DataFileError, match="damaged: KeyError 'Point'"):
+        load_tree(tmp_path, ())
+
+
+@pytest.fixture
+def saved(tmp_path, tiny_views):
+    model = MGCNDNSClassifier(max_epochs=5, random_state=0)
+    model.fit(tiny_views.views, tiny_views.known_labels).save(tmp_path / "model")
+    return model
+
+
+LABELS = {
+    "integers": lambda labels: labels,
+    "texts": lambda labels: np.where(labels < 0, None, np.array(["a", "b", "ü"])[labels]),
+    "booleans": lambda labels: np.where(labels < 0, None, (labels > 0).astype(object)),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_loaded_model_answers_as_the_saved_one(tmp_path, tiny_views, kind):
+    labels = LABELS[kind](tiny_views.known_labels)
+    model = MGCNDNSClassifier(max_epochs=5, random_state=0).fit(tiny_views.views, labels)
+    model.save(tmp_path)
+    loaded = MGCNDNSClassifier.load(tmp_path)
+    assert loaded.get_params() == model.get_params()
+    assert loaded.classes_.tolist() == model.classes_.tolist()
+    assert loaded.transduction_.tolist() == model.transduction_.tolist()
+    assert loaded.training_curve_ == model.training_curve_
+    new = {name: view[:7] + 0.1 for name, view in tiny_views.views.items()}
+    np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
+    assert loaded.predict(new).tolist() == model.predict(new).tolist()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"node_selection": None, "graph_learning": None},
+        {"node_selection": "top-k", "n_layers": 3},
+        {"scaling": {"shape": "standard", "colour": "none"}, "class_weight": "balanced"},
+    ],
+    ids=["plain", "top-k", "scaling by view"],
+)
+def test_every_variant_survives_saving(tmp_path, tiny_views, params):
+    model = MGCNDNSClassifier(max_epochs=5, random_state=0, **params)
+    model.fit(tiny_views.views, tiny_views.known_labels).save(tmp_path)
+    loaded = MGCNDNSClassifier.load(tmp_path)
+    assert loaded.get_params() == model.get_params()
+    np.testing.assert_array_equal(
+        loaded.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views)
+    )
+
+
+def test_sparse_views_and_given_graphs_survive_saving(tmp_path, tiny_views, rng):
+    graph = sparse.csr_array(np.triu(rng.random((60, 60)) < 0.1, 1).astype(float))
+    views = {"words": sparse.csr_array(np.abs(tiny_views.views["colour"])), "links": graph}
+    data = MultiView(views, graphs=["links"])
+    model = MGCNDNSClassifier(max_epochs=5, random_state=0).fit(data, tiny_views.known_labels)
+    model.save(tmp_path)
+    loaded = MGCNDNSClassifier.load(tmp_path)
+    np.testing.assert_array_equal(loaded.predict_proba(data[:9]), model.predict_proba(data[:9]))
+
+
+def test_loading_unpickles_nothing(tmp_path, saved, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("a pickle was opened")
+
+    for module, name in [(pickle, "load"), (pickle, "loads"), (pickle, "Unpickler")]:
+        monkeypatch.setattr(module, name, refuse)
+    monkeypatch.setattr(torch, "load", refuse)
+    monkeypatch.setattr(np, "load", refuse)
+    assert MGCNDNSClassifier.load(tmp_path / "model").classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("keep", [0, 10, 0.5, 0.999])
+@pytest.mark.parametrize("name", ["model.json", "model.safetensors"])
+def test_truncated_file_is_refused(tmp_path, saved, name, keep):
+    file = tmp_path / "model" / name
+    content = file.read_bytes()
+    file.write_bytes(content[: int(keep * len(content)) if keep < 1 else keep])
+    with pytest.raises(DataFileError, match=r"cut short\. Fit the model again\."):
+        MGCNDNSClassifier.load(tmp_path / "model")
+
+
+def test_altered_tensors_are_refused(tmp_path, saved):
+    file = tmp_path / "model" / "model.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-5] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(DataFileError) as error:
+        MGCNDNSClassifier.load(tmp_path / "model")
+    assert str(error.value) == (
+        f"{file} is not the file that was saved with model.json: it was changed or cut short. "
+        "Fit the model again."
+    )
+
+
+def change(file, **values):
+    file.write_text(json.dumps(json.loads(file.read_text()) | values))
+
+
+def test_model_of_a_newer_version_is_refused_and_names_the_version_to_use(tmp_path, saved):
+    file = tmp_path / "model" / "model.json"
+    change(file, format_version=2, manyview="9.1")
+    with pytest.raises(DataFileError) as error:
+        MGCNDNSClassifier.load(tmp_path / "model")
+    assert str(error.value) == (
+        f"{file} has format version 2, this manyview reads version 1. Use manyview 9.1."
+    )
+
+
+@pytest.mark.parametrize("content", ['{"a": 1}', "[1, 2]", '"text"', "null"])
+def test_other_json_is_no_model(tmp_path, saved, content):
+    file = tmp_path / "model" / "model.json"
+    file.write_text(content)
+    with pytest.raises(DataFileError, match=r"model\.json is not a manyview model\."):
+        MGCNDNSClassifier.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [{"array": "nowhere"}, {"record": "Popen", "fields": {}}, {}, 3, {"dict": {"a": {"csr": {}}}}],
+)
+def test_damaged_tree_is_refused(tmp_path, saved, model):
+    change(tmp_path / "model" / "model.json", model=model)
+    with pytest.raises(DataFileError, match=r"model\.json is damaged: "):
+        MGCNDNSClassifier.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", ["model.json", "model.safetensors"])
+def test_missing_file_is_named(tmp_path, saved, name):
+    (tmp_path / "model" / name).unlink()
+    with pytest.raises(DataFileError, match=rf"There is no model in .*model: {name} is missing\."):
+        MGCNDNSClassifier.load(tmp_path / "model")

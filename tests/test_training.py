@@ -1,0 +1,102 @@
+"""The loop: it fits, stops when the loss is flat, and keeps the best on Ctrl-C."""
+
+import pytest
+import torch
+from torch import nn
+
+from manyview.errors import InputError
+from manyview.training import TrainingCurve, labeled_cross_entropy, train
+
+
+class Line(nn.Module):
+    """Logits by a linear map, and a place to interrupt."""
+
+    def __init__(self, interrupt_at=None):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(3, 2))
+        self.calls, self.interrupt_at = 0, interrupt_at
+
+    def forward(self, features, generator=None):
+        self.calls += 1
+        if self.calls == self.interrupt_at:
+            raise KeyboardInterrupt
+        return features @ self.weight
+
+
+FEATURES = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
+LABELS = torch.tensor([0, 1, -1])
+SETTINGS = {"learning_rate": 0.1, "max_epochs": 500, "tol": 1e-3}
+
+
+def test_loss_is_the_mean_over_labeled_samples_of_eq_19():
+    logits = torch.randn(4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    labels = torch.tensor([0, 2, 1, 1])
+    probabilities = torch.softmax(logits, dim=1)
+    expected = 0.0
+    for i in range(4):
+        for j in range(3):
+            expected -= float(labels[i] == j) * torch.log(probabilities[i, j])
+    torch.testing.assert_close(labeled_cross_entropy(logits, labels), expected / 4)
+
+
+def test_loss_weighs_classes():
+    logits = torch.zeros(2, 2)
+    weight = torch.tensor([1.0, 0.0])
+    wrong = logits + torch.tensor([[0.0, 0.0], [5.0, -5.0]])
+    torch.testing.assert_close(
+        labeled_cross_entropy(wrong, torch.tensor([0, 1]), weight),
+        labeled_cross_entropy(logits, torch.tensor([0, 1]), weight),
+    )
+
+
+def test_training_fits_the_labeled_samples_and_converges():
+    network = Line()
+    curve = train(network, (FEATURES,), LABELS, **SETTINGS)
+    assert curve.stopped == "converged"
+    assert curve.n_epochs < 500
+    assert curve.labeled_accuracy[-1] == 1.0
+    assert not network.training
+
+
+def test_unlabeled_samples_have_no_say():
+    one, two = Line(), Line()
+    train(one, (FEATURES,), LABELS, **SETTINGS)
+    train(two, (FEATURES * torch.tensor([[1.0], [1.0], [9.0]]),), LABELS, **SETTINGS)
+    torch.testing.assert_close(one.weight, two.weight)
+
+
+def test_training_stops_at_max_epochs():
+    curve = train(Line(), (FEATURES,), LABELS, **(SETTINGS | {"max_epochs": 5}))
+    assert (curve.stopped, curve.n_epochs) == ("max_epochs", 5)
+
+
+def test_interrupt_keeps_the_weights_of_the_lowest_loss():
+    stopped, whole = Line(interrupt_at=8), Line()
+    curve = train(stopped, (FEATURES,), LABELS, **SETTINGS)
+    assert (curve.stopped, curve.n_epochs) == ("interrupted", 7)
+    # The loss of a pass belongs to the weights before its step: six steps were seen to help.
+    train(whole, (FEATURES,), LABELS, **(SETTINGS | {"max_epochs": 6}))
+    torch.testing.assert_close(stopped.weight, whole.weight)
+
+
+def test_interrupt_before_the_first_epoch_is_passed_on():
+    with pytest.raises(KeyboardInterrupt):
+        train(Line(interrupt_at=1), (FEATURES,), LABELS, **SETTINGS)
+
+
+def test_a_loss_that_is_not_finite_is_told():
+    with pytest.raises(InputError, match=r"training diverged.*Lower learning_rate"):
+        train(Line(), (FEATURES * float("inf"),), LABELS, **SETTINGS)
+
+
+def test_convergence_needs_twenty_epochs_and_a_flat_loss():
+    assert not TrainingCurve(loss=[1.0] * 19).has_converged(1e-3)
+    assert TrainingCurve(loss=[1.0] * 20).has_converged(1e-3)
+    assert not TrainingCurve(loss=[1.0] * 10 + [0.9] * 10).has_converged(1e-3)
+
+
+def test_on_epoch_is_told_every_epoch():
+    seen = []
+    settings = SETTINGS | {"max_epochs": 3}
+    train(Line(), (FEATURES,), LABELS, **settings, on_epoch=lambda n, loss: seen.append(n))
+    assert seen == [1, 2, 3]
