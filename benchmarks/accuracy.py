@@ -144,9 +144,30 @@ def page():
     text = (ROOT / "results_page.md").read_text()
     return text.format(
         main=table(groups, DATASETS, ("mgcn-dns", "plain gcn"), paper=True),
+        summary=summary(groups),
         others=table(groups, OTHERS, ("mgcn-dns", "plain gcn")),
         parts=table(groups, ("bbcsports", "bbcnews", "mnist"), VARIANTS),
         held_out=table(groups, HELD_OUT, ("held out", "in the fit"), ratios=(0.1,)),
+    )
+
+
+def mean(groups, dataset, variant, ratio):
+    return 100 * np.mean([record["accuracy"] for record in groups[dataset, variant, ratio]])
+
+
+def summary(groups):
+    """Say where the two modules help and where they do not, over all data sets."""
+    better, worse = [], []
+    for dataset in (*DATASETS, *OTHERS):
+        for ratio in RATIOS:
+            if len(groups[dataset, "plain gcn", ratio]) < len(SEEDS):
+                continue
+            gain = mean(groups, dataset, "mgcn-dns", ratio)
+            gain -= mean(groups, dataset, "plain gcn", ratio)
+            (better if gain > 0 else worse).append(f"{dataset} {ratio:.0%} ({gain:+.1f})")
+    return (
+        "Here and on the other data sets, the two modules together gain against the plain GCN on "
+        f"{', '.join(better)}; they lose on {', '.join(worse) or 'none'}."
     )
 
 

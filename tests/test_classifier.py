@@ -345,3 +345,16 @@ def test_graph_views_are_checked(tiny_views):
     negative = MultiView({**tiny_views.views, "links": -ring(n)}, graphs=["links"])
     with pytest.raises(InputError, match="weights of 0 or more; got -1"):
         fit_quickly(negative, tiny_views.known_labels)
+
+
+def test_columns_of_frames_are_matched_by_name_at_predict(tiny_views):
+    frames = {
+        name: pd.DataFrame(view, columns=[f"{name}{i}" for i in range(view.shape[1])])
+        for name, view in tiny_views.views.items()
+    }
+    model = fit_quickly(frames, tiny_views.known_labels)
+    turned = {name: frame[frame.columns[::-1]] for name, frame in frames.items()}
+    np.testing.assert_array_equal(model.predict_proba(turned), model.predict_proba(frames))
+    lacking = {name: frame.rename(columns={f"{name}0": "else"}) for name, frame in frames.items()}
+    with pytest.raises(InputError, match="must have the columns of the fit; it lacks 1"):
+        model.predict(lacking)

@@ -15,6 +15,11 @@ def fail_with(code):
     return write
 
 
+def write_half(file):
+    file.write_text("half")
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("content", ["a,b\n1,é\n", b"\x00\x01"], ids=["text", "bytes"])
 def test_file_holds_what_was_written_and_nothing_lies_beside_it(tmp_path, content):
     file = tmp_path / "a.csv"
@@ -52,7 +57,6 @@ def test_error_in_the_middle_leaves_the_old_file(tmp_path):
     file = tmp_path / "a.csv"
     write_whole(file, "old")
     with pytest.raises(KeyboardInterrupt), whole_file(file) as temporary:
-        temporary.write_text("half")
-        raise KeyboardInterrupt
+        write_half(temporary)
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]

@@ -17,7 +17,7 @@ from manyview.data.inputs import InputScaling, fit_input
 from manyview.data.labels import check_labels, class_weights
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, check_views
-from manyview.errors import InputError, check_choice
+from manyview.errors import DataFileError, InputError, check_choice
 from manyview.graphs.given import check_given_graph
 from manyview.graphs.view_graphs import (
     Scaling,
@@ -162,7 +162,7 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         learning_rate: float = 0.01,
         weight_decay: float = 0.0,
         max_epochs: int = 200,
-        tol: float = 1e-3,
+        tol: float = 5e-3,
         class_weight: str | Mapping[Any, float] | None = None,
         device: str = "auto",
         verbose: bool = False,
@@ -278,6 +278,16 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
     def load(cls, folder: str | Path) -> Self:
         """Read a model that `save` wrote; nothing in the files is ever executed."""
         tree = load_tree(Path(folder), RECORD_TYPES)
+        if not {"method", "params", "learned"} <= set(tree):
+            raise DataFileError(f"{folder} holds no whole model. Fit the model again.")
+        if tree["method"] != METHOD:
+            raise DataFileError(f"{folder} holds a model of {tree['method']}, not {METHOD}.")
+        unknown = set(tree["params"]) - set(cls().get_params())
+        if unknown:
+            raise DataFileError(
+                f"{folder} holds a model with parameters this manyview does not know: "
+                f"{', '.join(sorted(unknown))}."
+            )
         model = cls(**tree["params"])
         for name, value in tree["learned"].items():
             setattr(model, name, value)
@@ -292,10 +302,13 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         """Check the views at the door, and at predict that they are those of the fit."""
         views = check_views(X)
         # A single frame may have names of columns to remember; everything else is counted.
-        table = X if hasattr(X, "columns") else views
-        validate_data(self, table, reset=reset, skip_check_array=True)
+        table = views if isinstance(X, MultiView) or not hasattr(X, "columns") else X
         if reset:
-            self.view_names_ = list(views.names)
+            self.view_names_: list[str] = list(views.names)
+        if len(self.view_names_) == 1 or reset:
+            validate_data(self, table, reset=reset, skip_check_array=True)
+        if reset:
+            self.columns_ = {name: list(columns) for name, columns in views.columns.items()}
             self.n_features_by_view_ = {n: views[n].shape[1] for n in views.feature_names}
             return views
         if set(views.names) != set(self.view_names_):
@@ -313,7 +326,7 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
                 )
         for name in graph_names:
             check_given_graph(views, name, self.n_original_)
-        return views
+        return views.with_columns_as(self.columns_)
 
     def _check_parameters(self, views: MultiView) -> None:
         n_samples = len(views)

@@ -202,7 +202,7 @@ def predict(
     """Label new samples with the model of RUN.
 
     DATA must hold the views of the run, by name. Writes CSV: sample_id, label, probability.
-    Where DATA come with labels, says how many were found.
+    Where DATA come with labels, says how well these agree.
     """
     from manyview.report.run_text import prediction_text
     from manyview.runs.predicting import check_writable, predict_run, write_predictions
@@ -265,8 +265,9 @@ def _source(
 
 def _fail(message: str, context: Any = None) -> int:
     text = " ".join(OPTIONS.sub(_as_option, message).split())
-    hint = f" Try: {context.command_path} --help" if context is not None else ""
-    typer.echo(f"Error: {text}{hint}", err=True)
+    if context is not None:
+        text = f"{text.rstrip('.')}. Try: {context.command_path} --help"
+    typer.echo(f"Error: {text}", err=True)
     return USER_ERROR
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from manyview.errors import DataFileError
@@ -32,4 +32,5 @@ def whole_file(path: Path) -> Iterator[Path]:
             f"{path} could not be written: {error.strerror or error}. Nothing there was changed."
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -122,3 +122,15 @@ def test_graphs_must_name_views():
 def test_unknown_view_name_lists_the_views():
     with pytest.raises(KeyError, match="the views are a, b"):
         MultiView(two_views())["c"]
+
+
+def test_columns_of_frames_and_given_names_are_put_in_order():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]})
+    views = MultiView({"f": frame, "a": np.eye(2)}, columns={"a": ["p", "q"]})
+    assert views[[1]].columns == {"f": ("x", "y"), "a": ("p", "q")}
+    turned = views.with_columns_as({"f": ["y", "x"], "a": ["q", "p"]})
+    np.testing.assert_array_equal(turned["f"], [[3, 1], [4, 2]])
+    np.testing.assert_array_equal(turned["a"], [[0, 1], [1, 0]])
+    np.testing.assert_array_equal(views["f"], [[1, 3], [2, 4]])
+    with pytest.raises(InputError, match="must have the columns of the fit; it lacks 1: z"):
+        views.with_columns_as({"f": ["x", "z"]})

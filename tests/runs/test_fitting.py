@@ -3,6 +3,7 @@ import errno
 import json
 import os
 import subprocess
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from manyview.data.splits import hide_labels
 from manyview.errors import DataFileError, InputError
 from manyview.runs.fitting import fit_run
 from manyview.runs.sources import DataSource
+from manyview.training import labeled_cross_entropy
 
 FILES = ["history.csv", "model.json", "model.safetensors", "predictions.csv", "run.json"]
 
@@ -172,8 +174,17 @@ def test_class_without_a_label_is_warned_of(quick, tmp_path, tiny_views):
     labels[np.flatnonzero(labels == 2)[1:]] = 1  # one sample is left of class 2
     np.savez(tmp_path / "rare.npz", **tiny_views.views, y=labels)
     source = DataSource((str(tmp_path / "rare.npz"),))
-    run = fit_run(quick(source=source, protocol="random", seed=1))
+    run = fit_run(quick(source=source, protocol="random", seed=3))
     assert run.warnings == ("no sample of 1 of 3 classes is labeled, so none can be found: 2.",)
+
+
+def test_random_labels_of_one_class_alone_are_refused(quick):
+    with pytest.raises(InputError) as error:
+        fit_run(quick(label_ratio=0.02, protocol="random"))
+    assert str(error.value) == (
+        "protocol 'random' drew labels of one class alone with label_ratio=0.02 and seed 0; "
+        "two classes are needed. Raise the ratio, or use 'stratified'."
+    )
 
 
 def test_data_without_labels_are_refused_with_the_ways_to_name_them(quick, tmp_path, tiny_views):
@@ -225,8 +236,6 @@ def test_interrupt_before_the_first_epoch_leaves_nothing(quick, tmp_path, monkey
 
 
 def test_interrupt_while_training_keeps_the_run(quick, monkeypatch):
-    from manyview.training import labeled_cross_entropy
-
     calls = []
 
     def interrupt_in_epoch_4(*args):
@@ -245,8 +254,6 @@ def test_interrupt_while_training_keeps_the_run(quick, monkeypatch):
 
 
 def test_other_warnings_go_their_usual_way(quick, monkeypatch):
-    import warnings
-
     fit = MGCNDNSClassifier.fit
 
     def warn_and_fit(self, views, labels):
@@ -254,8 +261,8 @@ def test_other_warnings_go_their_usual_way(quick, monkeypatch):
         return fit(self, views, labels)
 
     monkeypatch.setattr(MGCNDNSClassifier, "fit", warn_and_fit)
-    with warnings.catch_warnings(), pytest.warns(UserWarning, match="views are strange"):
-        warnings.simplefilter("always")
+    monkeypatch.setattr(warnings, "filters", [])
+    with pytest.warns(UserWarning, match="views are strange"):
         run = fit_run(quick())
     assert run.warnings == ()
 

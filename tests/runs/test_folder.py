@@ -13,6 +13,12 @@ def fill(stage):
     (stage / "b.txt").write_text("b")
 
 
+def fill_folder(folder, error):
+    with staged_folder(folder) as stage:
+        fill(stage)
+        raise error
+
+
 def names(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
@@ -33,16 +39,15 @@ def test_empty_folder_is_filled(tmp_path):
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, DataFileError])
 @pytest.mark.parametrize("out", ["runs/deep/one", "."])
 def test_failure_leaves_nothing(tmp_path, out, error):
-    with pytest.raises(error), staged_folder(tmp_path / out) as stage:
-        fill(stage)
-        raise error
+    with pytest.raises(error):
+        fill_folder(tmp_path / out, error)
     assert names(tmp_path) == []
 
 
 def test_failure_keeps_folders_that_were_there(tmp_path):
     (tmp_path / "runs").mkdir()
-    with pytest.raises(ValueError), staged_folder(tmp_path / "runs" / "one"):  # noqa: PT011
-        raise ValueError
+    with pytest.raises(KeyboardInterrupt):
+        fill_folder(tmp_path / "runs" / "one", KeyboardInterrupt)
     assert names(tmp_path) == ["runs"]
 
 
@@ -62,10 +67,12 @@ def test_failure_while_moving_into_an_empty_folder_leaves_it_empty(tmp_path, mon
 
 def test_folder_that_is_filled_meanwhile_is_not_touched(tmp_path):
     out = tmp_path / "one"
-    with pytest.raises(DataFileError, match="could not be written"), staged_folder(out) as stage:
-        fill(stage)
-        out.mkdir()
-        (out / "other.txt").touch()
+    staged = staged_folder(out)
+    fill(staged.__enter__())
+    out.mkdir()
+    (out / "other.txt").touch()
+    with pytest.raises(DataFileError, match="could not be written"):
+        staged.__exit__(None, None, None)
     assert names(tmp_path) == ["one", "one/other.txt"]
 
 

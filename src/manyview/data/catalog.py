@@ -1,6 +1,7 @@
 """Catalogue: load a known data set by its name, and check it against its card."""
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from manyview.data.readers import read_views
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError, did_you_mean
 
-__all__ = ["CATALOG", "DatasetCard", "find_card", "load_dataset"]
+__all__ = ["CATALOG", "DatasetCard", "find_card", "load_dataset", "locate_file"]
 
 AMBIGUOUS_NAME = "caltech-20"
 SUBFOLDERS = ("", "paper", "other")
@@ -71,18 +72,30 @@ def load_dataset(name: str, *, data_dir: str | Path | None = None) -> Dataset:
 
 
 def _find_file(card: DatasetCard, file: str, data_dir: str | Path | None) -> Path:
-    root = data_dir if data_dir is not None else os.environ.get("MANYVIEW_DATA")
+    found = locate_file(card, data_dir)
+    if found is not None:
+        return found
+    folders = _folders(data_dir)
     way_out = "Set MANYVIEW_DATA, or pass data_dir= (--data-dir), to the folder that holds it."
-    if not root:
+    if not folders:
         raise DataFileError(f"Data set {card.name!r} needs the file {file}. {way_out}")
-    folders = [Path(root).expanduser() / subfolder for subfolder in SUBFOLDERS]
-    for folder in folders:
-        if (folder / file).is_file():
-            return folder / file
     looked = ", ".join(str(folder) for folder in folders)
     raise DataFileError(
         f"Data set {card.name!r} needs the file {file}, which is in none of: {looked}. {way_out}"
     )
+
+
+def locate_file(card: DatasetCard, data_dir: str | Path | None = None) -> Path | None:
+    """Find the file of a data set without opening it; None where it is absent or needs none."""
+    if card.file is None:
+        return None
+    files = (folder / card.file for folder in _folders(data_dir))
+    return next((file for file in files if file.is_file()), None)
+
+
+def _folders(data_dir: str | Path | None) -> list[Path]:
+    root = data_dir if data_dir is not None else os.environ.get("MANYVIEW_DATA")
+    return [Path(root).expanduser() / subfolder for subfolder in SUBFOLDERS] if root else []
 
 
 def _as_card_says(dataset: Dataset, card: DatasetCard) -> Dataset:
@@ -98,6 +111,7 @@ def _as_card_says(dataset: Dataset, card: DatasetCard) -> Dataset:
             names.append(f"view{len(features)}")
             notes.append(f"View {len(features)} is added as a copy of view {number}.")
     if len(card.view_names) == len(features):
+        notes = [_renamed(note, dict(zip(names, card.view_names, strict=True))) for note in notes]
         names = list(card.view_names)
     if card.sha256 is not None and dataset.sha256 != card.sha256:
         notes.append(
@@ -111,6 +125,14 @@ def _as_card_says(dataset: Dataset, card: DatasetCard) -> Dataset:
         views=MultiView(views, graphs=graphs),
         notes=(*notes, *card.defects),
     )
+
+
+def _renamed(note: str, name_of: dict[str, str]) -> str:
+    """Speak of views by the card's names, not by the reader's."""
+    if not note.startswith("View"):
+        return note
+    pattern = "|".join(rf"\b{re.escape(name)}\b" for name in name_of)
+    return re.sub(pattern, lambda match: name_of[match[0]], note)
 
 
 def _check_counts(dataset: Dataset, card: DatasetCard) -> None:

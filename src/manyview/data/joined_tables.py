@@ -21,6 +21,7 @@ class _TableParts:
     sample_ids: list[str] | None
     label_columns: dict[str, LabelColumn]  # by the column's name
     view: np.ndarray
+    feature_names: list[str]
 
     @property
     def file(self) -> str:
@@ -47,7 +48,13 @@ def read_tables(
     sample_ids = _common_ids(with_features, notes)
     views = {part.table.path.stem: _in_order(part, sample_ids) for part in with_features}
     source = _source([part.table for part in with_features])
-    reading = Reading(views, source, sample_ids=sample_ids, notes=notes)
+    reading = Reading(
+        views,
+        source,
+        columns={part.table.path.stem: part.feature_names for part in with_features},
+        sample_ids=sample_ids,
+        notes=notes,
+    )
     label_columns = [item for part in parts for item in part.label_columns.items()]
     chosen = []
     for name, column in label_columns:
@@ -94,7 +101,8 @@ def _take_apart(table: Table, options: ReadOptions) -> _TableParts:
         if position != id_position and position not in label_positions
     ]
     names = ids or [f"row {row}" for row in range(1, table.n_rows + 1)]
-    return _TableParts(table, ids, columns, table.features(positions, names))
+    features = [table.header[position] for position in positions]
+    return _TableParts(table, ids, columns, table.features(positions, names), features)
 
 
 def _common_ids(tables: Sequence[_TableParts], notes: list[str]) -> list[str] | None:

@@ -99,6 +99,8 @@ def _classes(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             raise InputError(f"labels must be all texts or all numbers; got {' and '.join(kinds)}.")
         if "str" not in kinds:
             given = np.array(given.tolist())
-    check_classification_targets(given)
+    with warnings.catch_warnings():  # few labels of many classes are what we are for
+        warnings.filterwarnings("ignore", message="The number of unique classes", append=False)
+        check_classification_targets(given)
     classes, codes = np.unique(given, return_inverse=True)
     return classes, codes

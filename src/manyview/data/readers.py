@@ -60,7 +60,7 @@ def read_views(
     --------
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "shapes.npz"
-    >>> np.savez(file, view1=np.eye(3), view2=np.ones((3, 2)), y=[1, 2, 2])
+    >>> np.savez(file, view1=np.eye(3), view2=[[1, 0.5], [2, 1], [3, 4]], y=[1, 2, 2])
     >>> data = read_views(file)
     >>> data.views, data.labels
     (MultiView(3 samples; view1: 3, view2: 2), array([1, 2, 2]))
@@ -107,7 +107,11 @@ def _refuse_options(options: ReadOptions, names: Sequence[str], meant_for: str, 
 
 def _as_dataset(name: str, reading: Reading, sha256: str) -> Dataset:
     views = check_views(
-        MultiView({**reading.views, **reading.graphs}, graphs=tuple(reading.graphs))
+        MultiView(
+            {**reading.views, **reading.graphs},
+            graphs=tuple(reading.graphs),
+            columns=reading.columns,
+        )
     )
     if reading.labels is None:
         about_labels = "no labels found"

@@ -37,6 +37,7 @@ class Reading:
     views: dict[str, View]
     source: str
     graphs: dict[str, View] = field(default_factory=dict)
+    columns: dict[str, list[str]] = field(default_factory=dict)
     labels: np.ndarray | None = None
     labels_source: str = ""
     sample_ids: Sequence[str] | None = None

@@ -28,6 +28,9 @@ class MultiView:
         Names of the views that are graphs: square, entry [i, j] the weight of the edge
         between samples i and j. Rows taken from a graph keep all its columns, so a model
         fitted on some rows can find the edges of the others to them.
+    columns
+        Names of the columns of some views, by the view's name; data frames bring their own.
+        With them, new samples may come with their columns in another order.
 
     Examples
     --------
@@ -42,25 +45,34 @@ class MultiView:
            [1., 1.]])
     """
 
-    def __init__(self, views: Any, *, graphs: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        views: Any,
+        *,
+        graphs: Iterable[str] = (),
+        columns: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         graphs = (graphs,) if isinstance(graphs, str) else tuple(graphs)
         self._views: dict[str, View]
         self.graph_names: frozenset[str]
         self.positions: np.ndarray
         self.n_original: int
+        self.columns: dict[str, tuple[str, ...]]
         if isinstance(views, MultiView):
             self._views = dict(views.items())
             self.graph_names = frozenset(views.graph_names | set(graphs))
             self.positions, self.n_original = views.positions, views.n_original
+            self.columns = dict(views.columns)
         else:
-            self._views = {
-                name: _as_matrix(view, name) for name, view in _named_views(views).items()
-            }
+            given = _named_views(views)
+            self._views = {name: _as_matrix(view, name) for name, view in given.items()}
+            self.columns = {name: _column_names(v) for name, v in given.items() if _is_frame(v)}
             self.graph_names = frozenset(graphs)
             self._check_same_samples()
             n_samples = len(self)
             # Where each sample stood in the set it was first given with: graph columns.
             self.positions, self.n_original = np.arange(n_samples), n_samples
+        self.columns.update({name: tuple(names) for name, names in (columns or {}).items()})
         for name in self.graph_names - set(self._views):
             raise InputError(
                 f"graphs must name views; got {name!r}, the views are {', '.join(self._views)}."
@@ -120,9 +132,27 @@ class MultiView:
         rows = np.arange(len(self))[key]
         taken = object.__new__(MultiView)
         taken._views = {name: view[rows] for name, view in self._views.items()}
-        taken.graph_names = self.graph_names
+        taken.graph_names, taken.columns = self.graph_names, self.columns
         taken.positions, taken.n_original = self.positions[rows], self.n_original
         return taken
+
+    def with_columns_as(self, columns: Mapping[str, Sequence[str]]) -> "MultiView":
+        """Put columns into the given order, by name; views without names stay as they are."""
+        ordered = MultiView(self)
+        for name, wanted in columns.items():
+            given = self.columns.get(name, tuple(wanted))
+            if given == tuple(wanted):
+                continue
+            absent = [column for column in wanted if column not in given]
+            if absent:
+                raise InputError(
+                    f"view {name!r} must have the columns of the fit; it lacks {len(absent)}: "
+                    f"{', '.join(absent[:3])}{', ...' if len(absent) > 3 else ''}."
+                )
+            order = [given.index(column) for column in wanted]
+            ordered._views[name] = self._views[name][:, order]
+            ordered.columns[name] = tuple(wanted)
+        return ordered
 
     def __repr__(self) -> str:
         columns = ", ".join(
@@ -203,7 +233,7 @@ def _as_matrix(view: Any, name: str) -> View:
         matrix = _as_csr(view)
         _check_numeric(matrix.dtype, name)
         return matrix
-    if hasattr(view, "columns") and hasattr(view, "to_numpy"):
+    if _is_frame(view):
         view = _frame_values(view, name)
     values = np.asarray(view)
     if values.ndim != 2:
@@ -242,6 +272,14 @@ def _object_values(values: np.ndarray, name: str) -> np.ndarray:
         raise kind(
             f"view {name!r} must be numeric; its values could not be read as numbers: {error}."
         ) from error
+
+
+def _is_frame(view: Any) -> bool:
+    return hasattr(view, "columns") and hasattr(view, "to_numpy")
+
+
+def _column_names(frame: Any) -> tuple[str, ...]:
+    return tuple(str(column) for column in frame.columns)
 
 
 def _frame_values(frame: Any, name: str) -> np.ndarray:

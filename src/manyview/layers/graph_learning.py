@@ -51,6 +51,9 @@ def skew_from_edges(support: GraphSupport, magnitude: Tensor) -> Tensor:
 class EdgeGraphLearning(nn.Module):
     """Shrink each edge by its own learned gate.  Eq. (8).
 
+    All edges start alike, at an argument of gamma: with few labels most edges see hardly a
+    gradient, and random gates would leave their noise in the graph.
+
     Parameters
     ----------
     n_undirected
@@ -67,7 +70,7 @@ class EdgeGraphLearning(nn.Module):
     def __init__(self, n_undirected: int, gamma: float = 1.0) -> None:
         super().__init__()
         self.gamma = gamma
-        self.magnitude = nn.Parameter(torch.randn(n_undirected))
+        self.magnitude = nn.Parameter(torch.ones(n_undirected))
 
     def gates(self, support: GraphSupport) -> Tensor:
         """Gate of each edge."""

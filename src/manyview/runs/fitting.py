@@ -69,12 +69,19 @@ def _labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
         )
     if settings.label_ratio is None:
         return data.labels
-    return hide_labels(
+    shown = hide_labels(
         data.labels,
         settings.label_ratio,
         protocol=settings.protocol,
         random_state=settings.seed,
     )
+    if settings.protocol == "random" and len(set(shown[is_known(shown)].tolist())) == 1:
+        raise InputError(
+            f"protocol 'random' drew labels of one class alone with label_ratio="
+            f"{settings.label_ratio} and seed {settings.seed}; two classes are needed. "
+            "Raise the ratio, or use 'stratified'."
+        )
+    return shown
 
 
 def _default_folder(data: Dataset, settings: RunSettings) -> Path:

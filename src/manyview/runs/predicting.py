@@ -89,7 +89,7 @@ def predict_run(folder: Path, source: DataSource) -> Prediction:
     record = _read_record(folder)
     method = find_method(record["method"])
     fitted = record["data"]
-    model = _load_model(method, folder)
+    model = method.load(folder)
     data = source.load()
     notes: list[str] = []
     views = _match_views(data, fitted, notes)
@@ -147,32 +147,18 @@ def _read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
-def _load_model(method: type[Any], folder: Path) -> Any:
-    try:
-        return method.load(folder)
-    except (KeyError, TypeError) as error:
-        raise DataFileError(
-            f"{folder / 'model.json'} is damaged: {type(error).__name__} {error}. "
-            "Fit the model again."
-        ) from error
-
-
 def _match_views(data: Dataset, fitted: dict[str, Any], notes: list[str]) -> MultiView:
     """Check that the new views are those of the run, by name and number of features."""
     views = data.views
     names = [*fitted["views"], *fitted["graphs"]]
     if len(names) == views.n_views == 1 and views.names[0] != names[0]:
         notes.append(f"View {views.names[0]} is taken for the run's only view, {names[0]}.")
-        views = MultiView({names[0]: views[views.names[0]]}, graphs=fitted["graphs"])
+        (given,) = views.names
+        columns = {names[0]: views.columns[given]} if given in views.columns else {}
+        views = MultiView({names[0]: views[given]}, graphs=fitted["graphs"], columns=columns)
     if set(names) != set(views.names):
         raise InputError(
             f"{data.name} must hold the views of the run ({', '.join(names)}); it holds "
             f"{', '.join(views.names)}. A table's view is named by its file."
         )
-    for name, n_features in fitted["views"].items():
-        if views[name].shape[1] != n_features:
-            raise InputError(
-                f"view {name!r} has {views[name].shape[1]} features in {data.name}, but "
-                f"{n_features} in the run."
-            )
     return views

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from manyview.data.cards import CATALOG, DatasetCard
-from manyview.data.catalog import AMBIGUOUS_NAME, SUBFOLDERS, find_card, load_dataset
+from manyview.data.catalog import AMBIGUOUS_NAME, find_card, load_dataset, locate_file
 from manyview.data.dataset import Dataset
 from manyview.data.readers import read_views
 from manyview.data.reading import ReadOptions
@@ -83,15 +83,6 @@ class DataSource:
                 f"{', '.join(wrong)} can only be passed for data read from files; "
                 f"{card.name!r} is in the catalogue, which knows how to read it."
             )
-
-
-def locate_file(card: DatasetCard, data_dir: str | None) -> Path | None:
-    """Find the file of a data set of the catalogue, without opening it."""
-    root = data_dir if data_dir is not None else os.environ.get("MANYVIEW_DATA")
-    if not root or card.file is None:
-        return None
-    files = (Path(root).expanduser() / subfolder / card.file for subfolder in SUBFOLDERS)
-    return next((file for file in files if file.is_file()), None)
 
 
 def is_here(card: DatasetCard, data_dir: str | None) -> bool:
