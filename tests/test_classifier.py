@@ -217,12 +217,13 @@ def test_predict_before_fit_says_not_fitted(tiny_views):
         MGCNDNSClassifier().predict(tiny_views.views)
 
 
-def test_auto_neighbors_adapt_to_class_size(rng):
-    labels = np.repeat(np.arange(12), 5)
-    model = fit_quickly(rng.normal(size=(60, 4)), labels)
-    assert model.n_neighbors_ == 3
-    labels = np.repeat([0, 1], 30)
-    assert fit_quickly(rng.normal(size=(60, 4)), labels).n_neighbors_ == 10
+def test_auto_neighbors_adapt_to_class_size_and_labels(rng):
+    views = rng.normal(size=(60, 4))
+    assert fit_quickly(views, np.repeat(np.arange(12), 5)).n_neighbors_ == 3
+    assert fit_quickly(views, np.repeat([0, 1], 30)).n_neighbors_ == 10
+    views, labels = rng.normal(size=(300, 4)), np.full(300, -1)
+    labels[:2] = [0, 1]
+    assert fit_quickly(views, labels).n_neighbors_ == 20
 
 
 def ring(n):

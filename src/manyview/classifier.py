@@ -14,14 +14,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview.data.inputs import InputScaling, fit_input
-from manyview.data.labels import check_labels, class_weights
+from manyview.data.labels import UNKNOWN, check_labels, class_weights
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError, check_choice
 from manyview.graphs.given import check_given_graph
 from manyview.graphs.view_graphs import (
     Scaling,
-    neighbors_by_class_size,
+    choose_n_neighbors,
     prepare_views,
     scaling_by_view,
 )
@@ -60,8 +60,8 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_neighbors
-        Neighbours k in each view's graph; "auto" takes a third of a class's expected size,
-        from 3 to 20.
+        Neighbours k in each view's graph; "auto" takes 10 to 20, the more the fewer samples are
+        labeled, and less where classes are small (see `choose_n_neighbors`).
     metric
         "cosine" or "euclidean".
     scaling
@@ -162,7 +162,7 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         learning_rate: float = 0.01,
         weight_decay: float = 0.0,
         max_epochs: int = 200,
-        tol: float = 5e-3,
+        tol: float = 2e-3,
         class_weight: str | Mapping[Any, float] | None = None,
         device: str = "auto",
         verbose: bool = False,
@@ -208,7 +208,7 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters(views)
         device = pick_device(self.device)
         generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
-        self.n_neighbors_ = self._pick_n_neighbors(len(views))
+        self.n_neighbors_ = self._pick_n_neighbors(codes)
         prepared = prepare_views(
             views,
             scaling=self.scaling,
@@ -358,9 +358,10 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         check_number("initial_threshold", self.initial_threshold, above=0, below=1)
         check_number("dropout", self.dropout, at_least=0, below=1)
 
-    def _pick_n_neighbors(self, n_samples: int) -> int:
+    def _pick_n_neighbors(self, codes: np.ndarray) -> int:
         if self.n_neighbors == "auto":
-            return neighbors_by_class_size(n_samples, len(self.classes_))
+            n_labeled = int((codes != UNKNOWN).sum())
+            return choose_n_neighbors(len(codes), len(self.classes_), n_labeled)
         return int(self.n_neighbors)
 
     def _train(

@@ -77,8 +77,9 @@ def train(
 ) -> TrainingCurve:
     """Fit the network to the labeled samples, in place.
 
-    Stops when the loss has converged or after `max_epochs`. Ctrl-C ends the training and
-    keeps the weights of the lowest loss so far.
+    Stops when the loss has converged or after `max_epochs`. The network is left with the mean
+    of its weights over about the last ten epochs, because dropout makes each single epoch's
+    jump. Ctrl-C ends the training and keeps the weights of the lowest loss so far.
 
     Parameters
     ----------
@@ -96,6 +97,7 @@ def train(
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, weight_decay=weight_decay)
     curve = TrainingCurve()
     best = _Best(network)
+    mean = _RunningMean(network)
     try:
         for _ in range(max_epochs):
             network.train()
@@ -110,6 +112,7 @@ def train(
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+            mean.add()
             curve.loss.append(loss.item())
             curve.labeled_accuracy.append((logits.argmax(1) == known).float().mean().item())
             if on_epoch is not None:
@@ -117,6 +120,7 @@ def train(
             if curve.has_converged(tol):
                 curve.stopped = "converged"
                 break
+        mean.restore()
     except KeyboardInterrupt:
         if curve.n_epochs == 0:
             raise
@@ -126,12 +130,24 @@ def train(
     return curve
 
 
-class _Best:
-    """The weights of the lowest loss so far: whole even when a step is cut in the middle."""
+class _KeptWeights:
+    """A copy of a network's weights that can be put back."""
 
     def __init__(self, network: nn.Module) -> None:
         self.parameters = list(network.parameters())
         self.kept = [parameter.detach().clone() for parameter in self.parameters]
+
+    @torch.no_grad()
+    def restore(self) -> None:
+        for kept, parameter in zip(self.kept, self.parameters, strict=True):
+            parameter.copy_(kept)
+
+
+class _Best(_KeptWeights):
+    """The weights of the lowest loss so far: whole even when a step is cut in the middle."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__(network)
         self.loss = float("inf")
 
     @torch.no_grad()
@@ -141,10 +157,21 @@ class _Best:
             for kept, parameter in zip(self.kept, self.parameters, strict=True):
                 kept.copy_(parameter)
 
+
+class _RunningMean(_KeptWeights):
+    """The mean of the weights over the last epochs, the older ones fading."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__(network)
+        self.n_added = 0
+
     @torch.no_grad()
-    def restore(self) -> None:
+    def add(self) -> None:
+        # Half of the epochs at first, so that a short training does not hang on its start.
+        self.n_added += 1
+        share = 1 / min(SMOOTHING, 1 + self.n_added // 2)
         for kept, parameter in zip(self.kept, self.parameters, strict=True):
-            parameter.copy_(kept)
+            kept.lerp_(parameter, share)
 
 
 def pick_device(device: str) -> torch.device:

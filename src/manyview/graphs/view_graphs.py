@@ -86,15 +86,21 @@ def scaling_by_view(scaling: Scaling, views: MultiView) -> dict[str, str]:
     return by_view
 
 
-def neighbors_by_class_size(n_samples: int, n_classes: int) -> int:
-    """Choose k: a third of a class's expected size, from 3 to 20, below the sample count.
+def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
+    """Choose k so that a sample meets labels within two steps, but few other classes.
 
-    More neighbours than a class has members would link every sample to other classes.
+    Two layers see two steps, about k^2 samples: for ten labeled ones among them k^2 times the
+    labeled share must be 10. That is held between 10 and 20, and below a third of a class's
+    expected size (at least 3), because more neighbours than a class has members would link
+    every sample to other classes.
 
     Examples
     --------
-    >>> neighbors_by_class_size(2000, 10), neighbors_by_class_size(400, 40)
-    (20, 3)
+    >>> choose_n_neighbors(2000, 10, n_labeled=20), choose_n_neighbors(2000, 10, n_labeled=200)
+    (20, 10)
+    >>> choose_n_neighbors(400, 40, n_labeled=40)
+    3
     """
-    wanted = int(np.clip(round(n_samples / (3 * n_classes)), 3, 20))
-    return max(1, min(wanted, n_samples - 1))
+    for_labels = np.clip(np.sqrt(10 * n_samples / n_labeled), 10, 20)
+    for_classes = max(3.0, n_samples / (3 * n_classes))
+    return max(1, min(round(min(for_labels, for_classes)), n_samples - 1))
