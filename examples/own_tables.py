@@ -18,7 +18,9 @@ for view, width in {"blood": 6, "genes": 30}.items():
         rows.writerow(["sample", *(f"{view}{i}" for i in range(width))])
         rows.writerows([f"p{i}", *values[i]] for i in rng.permutation(80))
 with (folder / "labels.csv").open("w", newline="") as file:
-    csv.writer(file).writerows([("sample", "label"), *((f"p{i}", kinds[i]) for i in range(0, 80, 8))])
+    csv.writer(file).writerows(
+        [("sample", "label"), *((f"p{i}", kinds[i]) for i in range(0, 80, 8))]
+    )
 
 data = read_views(folder)
 print(*data.notes, sep="\n")

@@ -188,3 +188,26 @@ def test_what_lies_outside_the_window_is_below_rounding(generator):
     torch.testing.assert_close(
         discounted_gain(scores, 0.01), dense_gain(scores, 0.01), rtol=1e-11, atol=0
     )
+
+
+def test_smooth_blocks_need_few_rows_at_any_size(generator):
+    for n_nodes in (2_000, 20_000):
+        scores = 0.05 * torch.rand(n_nodes, generator=generator)
+        ranked = ranking._SortedScores(scores, temperature=1.0)
+        discount = ranking.rank_discount(n_nodes, scores)
+        blocks = list(ranked.blocks(discount, every_row=False))
+        n_exponentials = sum(block.probabilities.numel() for block in blocks)
+        assert n_exponentials < 300 * n_nodes
+        total = sum(block.weights.double().sum() for block in blocks)
+        torch.testing.assert_close(total, discount.double().sum(), rtol=1e-6, atol=0)
+
+
+def test_rows_between_sum_smooth_functions_as_all_ranks_do(generator):
+    ranks = torch.arange(100, 400, dtype=torch.float64)
+    weights = torch.rand(300, dtype=torch.float64, generator=generator)
+    between, sums = ranking._rows_between(ranks, weights)
+
+    def bell(ranks):
+        return torch.exp(-(((ranks - 230) / 150) ** 2))
+
+    torch.testing.assert_close(sums @ bell(between), weights @ bell(ranks), rtol=1e-8, atol=0)

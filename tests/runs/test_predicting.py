@@ -147,7 +147,7 @@ def test_truncated_model_is_refused(run, new):
 def test_model_without_one_of_its_parts_is_refused(run, new, part):
     tree = load_tree(run.folder, RECORD_TYPES)
     save_tree(run.folder, {name: value for name, value in tree.items() if name != part})
-    with pytest.raises(DataFileError, match="holds no whole model. Fit the model again"):
+    with pytest.raises(DataFileError, match=r"holds no whole model\. Fit the model again"):
         predict_run(run.folder, DataSource((str(new),)))
 
 

@@ -103,4 +103,5 @@ def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
     """
     for_labels = np.clip(np.sqrt(10 * n_samples / n_labeled), 10, 20)
     for_classes = max(3.0, n_samples / (3 * n_classes))
-    return max(1, min(round(min(for_labels, for_classes)), n_samples - 1))
+    n_neighbors = round(float(min(for_labels, for_classes)))
+    return max(1, min(n_neighbors, n_samples - 1))
