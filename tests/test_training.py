@@ -14,11 +14,12 @@ class Line(nn.Module):
     def __init__(self, interrupt_at=None):
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(3, 2))
-        self.calls, self.interrupt_at = 0, interrupt_at
+        self.interrupt_at = interrupt_at
+        self.seen = []  # the weights of each pass
 
     def forward(self, features, generator=None):
-        self.calls += 1
-        if self.calls == self.interrupt_at:
+        self.seen.append(self.weight.detach().clone())
+        if len(self.seen) == self.interrupt_at:
             raise KeyboardInterrupt
         return features @ self.weight
 
@@ -71,12 +72,31 @@ def test_training_stops_at_max_epochs():
 
 
 def test_interrupt_keeps_the_weights_of_the_lowest_loss():
-    stopped, whole = Line(interrupt_at=8), Line()
-    curve = train(stopped, (FEATURES,), LABELS, **SETTINGS)
+    network = Line(interrupt_at=8)
+    curve = train(network, (FEATURES,), LABELS, **SETTINGS)
     assert (curve.stopped, curve.n_epochs) == ("interrupted", 7)
-    # The loss of a pass belongs to the weights before its step: six steps were seen to help.
-    train(whole, (FEATURES,), LABELS, **(SETTINGS | {"max_epochs": 6}))
-    torch.testing.assert_close(stopped.weight, whole.weight)
+    # The loss falls all the way, so the seventh and last whole pass had the best weights.
+    torch.testing.assert_close(network.weight.detach(), network.seen[6])
+
+
+def test_network_is_left_with_the_mean_of_its_last_weights():
+    network = Line()
+    train(network, (FEATURES,), LABELS, **(SETTINGS | {"max_epochs": 40, "tol": 0.0}))
+    after_step = Line()
+    last = []
+    train(
+        after_step,
+        (FEATURES,),
+        LABELS,
+        **(SETTINGS | {"max_epochs": 40, "tol": 0.0}),
+        on_epoch=lambda *_: last.append(after_step.weight.detach().clone()),
+    )
+    mean = torch.zeros(3, 2)
+    for number, weight in enumerate(last, start=1):
+        share = 1 / min(10, 1 + number // 2)
+        mean = (1 - share) * mean + share * weight
+    torch.testing.assert_close(network.weight.detach(), mean)
+    assert (network.weight - last[-1]).abs().max() > 1e-3
 
 
 def test_interrupt_before_the_first_epoch_is_passed_on():
