@@ -31,7 +31,7 @@ PAGE = ROOT.parent / "docs" / "results.md"
 
 DATASETS = ("bbcsports", "bbcnews", "mnist", "caltech101-7", "caltech101-20", "mnist-10k")
 SMALL = ("bbcsports", "bbcnews", "mnist")
-OTHERS = ("digits", "3sources", "rosmap", "acm3025", "reuters-1200", "scene-15")
+OTHERS = ("digits", "3sources", "rosmap", "reuters-1200")
 RATIOS = (0.01, 0.1)
 SEEDS = range(5)
 VARIANTS = {
@@ -155,17 +155,17 @@ def mean(groups, dataset, variant, ratio):
 
 def summary(groups):
     """Say where the two modules help and where they do not, over all data sets."""
-    better, worse = [], []
-    for dataset in (*DATASETS, *OTHERS):
-        for ratio in RATIOS:
-            if len(groups[dataset, "plain gcn", ratio]) < len(SEEDS):
-                continue
-            gain = mean(groups, dataset, "mgcn-dns", ratio)
-            gain -= mean(groups, dataset, "plain gcn", ratio)
-            (better if gain > 0 else worse).append(f"{dataset} {ratio:.0%} ({gain:+.1f})")
+    gains = {}
+    for dataset, ratio in product((*DATASETS, *OTHERS), RATIOS):
+        gain = mean(groups, dataset, "mgcn-dns", ratio) - mean(groups, dataset, "plain gcn", ratio)
+        gains[f"{dataset} {ratio:.0%} ({gain:+.1f})"] = round(gain, 1)
+    better = [name for name, gain in gains.items() if gain > 0]
+    worse = [name for name, gain in gains.items() if gain < 0]
     return (
         "Here and on the other data sets, the two modules together gain against the plain GCN on "
-        f"{', '.join(better)}; they lose on {', '.join(worse) or 'none'}."
+        f"{', '.join(better)}; they lose on {', '.join(worse)}; on the other "
+        f"{len(gains) - len(better) - len(worse)} they make no difference. Most of these "
+        "differences are smaller than the spread between splits."
     )
 
 
