@@ -218,8 +218,9 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
             min_common_neighbors=self.min_common_neighbors,
         )
         self.view_graphs_ = prepared.renormalized()
-        input_scaling = fit_input(list(prepared.features.values())) if prepared.features else None
-        inputs = network_inputs(prepared, input_scaling, device)
+        features = list(prepared.features.values())
+        input_scaling = fit_input(features) if features else None
+        inputs = network_inputs(self.view_graphs_, features, input_scaling, device)
         network = build_network(
             inputs,
             n_classes=len(self.classes_),

@@ -1,5 +1,6 @@
 """MGCN-DNS on one screen, Eq. (18): fuse, refine, select, convolve."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,7 +12,6 @@ from torch import Tensor, nn
 from manyview.data.inputs import InputScaling
 from manyview.data.views import View
 from manyview.graphs.support import GraphSupport
-from manyview.graphs.view_graphs import PreparedViews
 from manyview.layers.fusion import GraphFusion
 from manyview.layers.graph_convolution import GraphConvolution
 from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
@@ -128,21 +128,23 @@ def drop(hidden: Tensor, share: float, generator: torch.Generator | None = None)
 
 
 def network_inputs(
-    prepared: PreparedViews, input_scaling: InputScaling | None, device: torch.device
+    graphs: Sequence[sparse.csr_array],
+    features_by_view: Sequence[View],
+    input_scaling: InputScaling | None,
+    device: torch.device,
 ) -> NetworkInputs:
-    """Lay the view graphs on one support and bring the features to the device.
+    """Lay the renormalised view graphs on one support and bring the features to the device.
 
     Samples that come with graphs alone, without an input scaling, get their own number as
     feature: the identity matrix.
     """
-    graphs = prepared.renormalized()
     support = GraphSupport.from_graphs(graphs)
     weights = torch.stack([support.weights_of(graph) for graph in graphs], dim=1)
     center = None
     if input_scaling is None:
         features = _as_tensor(sparse.csr_array(sparse.eye_array(support.n_samples)))
     else:
-        features = _as_tensor(input_scaling(list(prepared.features.values())))
+        features = _as_tensor(input_scaling(features_by_view))
         center = torch.from_numpy(input_scaling.center).to(device)
     return NetworkInputs(
         support.to(device), weights.float().to(device), features.to(device), center
