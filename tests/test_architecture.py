@@ -14,6 +14,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"runs"},
     {"methods"},
     {"classifier", "baselines"},
+    {"contract"},
     {"model_file"},
     {"new_samples"},
     {"training"},
@@ -21,7 +22,8 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"layers"},
     {"graphs"},
     {"data"},
-    {"parameters", "progress", "files"},
+    {"memory"},
+    {"distributions", "simplex", "parameters", "progress", "files"},
     {"errors"},
 ]
 FLOOR_OF = {room: depth for depth, rooms in enumerate(FLOORS) for room in rooms}

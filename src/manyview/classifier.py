@@ -2,32 +2,24 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from warnings import warn
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.inputs import InputScaling, fit_input
-from manyview.data.labels import UNKNOWN, check_labels, class_weights
+from manyview.data.labels import UNKNOWN, class_weights
+from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
-from manyview.data.views import MultiView, check_views
-from manyview.errors import DataFileError, InputError, check_choice
-from manyview.graphs.given import check_given_graph
-from manyview.graphs.view_graphs import (
-    Scaling,
-    choose_n_neighbors,
-    prepare_views,
-    scaling_by_view,
-)
+from manyview.data.views import MultiView
+from manyview.distributions import softmax
+from manyview.errors import check_choice
+from manyview.graphs.view_graphs import check_n_neighbors, choose_n_neighbors, prepare_views
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
-from manyview.model_file import load_tree, save_tree
 from manyview.network import MGCNDNS, NetworkInputs, build_network, network_inputs
 from manyview.new_samples import (
     Attachment,
@@ -40,19 +32,8 @@ from manyview.parameters import check_number, check_whole_number, draw_seed
 from manyview.progress import epoch_progress
 from manyview.training import TrainingCurve, pick_device, train
 
-METHOD = "mgcn-dns"
-RECORD_TYPES = (
-    Attachment,
-    FeatureAnchor,
-    GraphAnchor,
-    InputScaling,
-    SelectionRule,
-    TrainingCurve,
-    ViewScaler,
-)
 
-
-class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
+class MGCNDNSClassifier(MultiViewClassifier):
     """Label all samples of a multi-view data set from a few known labels.
 
     Multi-view graph convolutional network with differentiable node selection (MGCN-DNS).
@@ -140,6 +121,24 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    card = MethodCard(
+        name="mgcn-dns",
+        title="MGCN-DNS",
+        paper="Chen, Fu, Xiao, Wang, Plant, Guo: Multi-view graph convolutional networks with "
+        "differentiable node selection. TKDD",
+        year=2023,
+        cost="edges x hidden an epoch; m log m for the ranking",
+    )
+    record_types = (
+        Attachment,
+        FeatureAnchor,
+        GraphAnchor,
+        InputScaling,
+        SelectionRule,
+        TrainingCurve,
+        ViewScaler,
+    )
+
     def __init__(
         self,
         *,
@@ -193,19 +192,7 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the graphs and the classes, and label every sample.
-
-        Parameters
-        ----------
-        X
-            A `MultiView`, a list or dict of views, or one 2-D array.
-        y
-            One label a sample; -1 where unknown, None or NaN among texts and objects.
-        """
-        views = self._open(X, reset=True)
-        self.classes_, codes = check_labels(y, len(views))
-        self._check_parameters(views)
+    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
         device = pick_device(self.device)
         generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
         self.n_neighbors_ = self._pick_n_neighbors(codes)
@@ -248,99 +235,12 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
             n_neighbors=self.n_neighbors_,
             metric=self.metric,
         )
-        return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Label the given rows as samples that came after the fit.
-
-        For the fitted samples themselves see `transduction_`.
-        """
-        most_likely = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[most_likely])
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the given rows as samples that came after the fit."""
-        check_is_fitted(self)
-        views = self._open(X, reset=False)
-        return np.asarray(_softmax(self.attachment_.logits(views)))
-
-    def save(self, folder: str | Path) -> None:
-        """Write the fitted model as `model.safetensors` and `model.json` in a folder."""
-        check_is_fitted(self)
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
-        params = self.get_params()
-        if not isinstance(self.random_state, int):
-            params["random_state"] = None  # a generator has moved on since
-        save_tree(folder, {"method": METHOD, "params": params, "learned": learned})
-
-    @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        """Read a model that `save` wrote; nothing in the files is ever executed."""
-        tree = load_tree(Path(folder), RECORD_TYPES)
-        if not {"method", "params", "learned"} <= set(tree):
-            raise DataFileError(f"{folder} holds no whole model. Fit the model again.")
-        if tree["method"] != METHOD:
-            raise DataFileError(f"{folder} holds a model of {tree['method']}, not {METHOD}.")
-        unknown = set(tree["params"]) - set(cls().get_params())
-        if unknown:
-            raise DataFileError(
-                f"{folder} holds a model with parameters this manyview does not know: "
-                f"{', '.join(sorted(unknown))}."
-            )
-        model = cls(**tree["params"])
-        for name, value in tree["learned"].items():
-            setattr(model, name, value)
-        return model
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _open(self, X: Any, *, reset: bool) -> MultiView:
-        """Check the views at the door, and at predict that they are those of the fit."""
-        views = check_views(X)
-        # A single frame may have names of columns to remember; everything else is counted.
-        table = views if isinstance(X, MultiView) or not hasattr(X, "columns") else X
-        if reset:
-            self.view_names_: list[str] = list(views.names)
-        if len(self.view_names_) == 1 or reset:
-            validate_data(self, table, reset=reset, skip_check_array=True)
-        if reset:
-            self.columns_ = {name: list(columns) for name, columns in views.columns.items()}
-            self.n_features_by_view_ = {n: views[n].shape[1] for n in views.feature_names}
-            return views
-        if set(views.names) != set(self.view_names_):
-            raise InputError(
-                f"views must be those of the fit ({', '.join(self.view_names_)}); "
-                f"got {', '.join(views.names)}."
-            )
-        graph_names = set(self.view_names_) - set(self.n_features_by_view_)
-        views = MultiView(views, graphs=graph_names)
-        for name, n_columns in self.n_features_by_view_.items():
-            if views[name].shape[1] != n_columns:
-                raise InputError(
-                    f"view {name!r} has {views[name].shape[1]} features, but was fitted "
-                    f"with {n_columns}."
-                )
-        for name in graph_names:
-            check_given_graph(views, name, self.n_original_)
-        return views.with_columns_as(self.columns_)
+    def _label_new(self, views: MultiView) -> np.ndarray:
+        return softmax(self.attachment_.logits(views))
 
     def _check_parameters(self, views: MultiView) -> None:
-        n_samples = len(views)
-        self.n_original_ = views.n_original
-        if self.n_neighbors != "auto":
-            if isinstance(self.n_neighbors, str):
-                check_choice("n_neighbors", self.n_neighbors, ("auto",))
-            check_whole_number("n_neighbors", self.n_neighbors, at_least=1)
-            if int(self.n_neighbors) >= n_samples:
-                raise InputError(
-                    "n_neighbors must be smaller than the number of samples; "
-                    f"got {self.n_neighbors} with {n_samples} samples."
-                )
+        check_n_neighbors(self.n_neighbors, len(views))
         check_choice("metric", self.metric, ("cosine", "euclidean"))
         scaling_by_view(self.scaling, views)
         check_choice("symmetry", self.symmetry, ("union", "mutual"))
@@ -393,7 +293,7 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
                 f"fit was interrupted after {curve.n_epochs} epochs; the weights of the lowest "
                 "loss so far are kept.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return curve
 
@@ -403,8 +303,7 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
         support, view_weights, features, center = inputs
         graphs = network.graphs(support, view_weights)
         logits = network.convolve(support, graphs.selected, features, center)[-1]
-        self.label_distributions_ = _softmax(logits.cpu().numpy())
-        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+        self.label_distributions_ = softmax(logits.cpu().numpy())
         mixing = mixing_weights(network.fusion.logits)
         self.mixing_weights_ = mixing.cpu().numpy()
         self.view_importance_ = view_importance(mixing).cpu().numpy()
@@ -418,8 +317,3 @@ class MGCNDNSClassifier(ClassifierMixin, BaseEstimator):
             confidence = network.node_selection.confidence(support, graphs.refined)
             self.node_confidence_ = confidence.cpu().numpy()
             self.threshold_ = network.node_selection.threshold.item()
-
-
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    shifted = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
-    return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))

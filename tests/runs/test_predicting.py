@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from manyview.classifier import RECORD_TYPES, MGCNDNSClassifier
+from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import DataFileError, InputError
 from manyview.model_file import load_tree, save_tree
 from manyview.runs.fitting import fit_run
@@ -145,7 +145,7 @@ def test_truncated_model_is_refused(run, new):
 
 @pytest.mark.parametrize("part", ["params", "learned"])
 def test_model_without_one_of_its_parts_is_refused(run, new, part):
-    tree = load_tree(run.folder, RECORD_TYPES)
+    tree = load_tree(run.folder, MGCNDNSClassifier.record_types)
     save_tree(run.folder, {name: value for name, value in tree.items() if name != part})
     with pytest.raises(DataFileError, match=r"holds no whole model\. Fit the model again"):
         predict_run(run.folder, DataSource((str(new),)))

@@ -1,19 +1,18 @@
 """Prepared views: every view scaled, and its graph built."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from manyview.data.scaling import SCALINGS, ViewScaler, fit_scaler
+from manyview.data.scaled_views import Scaling, fit_scalers, scale_views
+from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError, check_choice
 from manyview.graphs.given import given_graph
 from manyview.graphs.neighbors import knn_graph
 from manyview.graphs.normalization import renormalize
-
-Scaling = str | Sequence[str] | Mapping[str, str]
+from manyview.parameters import check_whole_number
 
 
 @dataclass(frozen=True)
@@ -47,10 +46,9 @@ def prepare_views(
     min_common_neighbors: int = 0,
 ) -> PreparedViews:
     """Scale every feature view and link its samples to their nearest neighbours."""
-    scalers, features, graphs = {}, {}, {}
-    for name, kind in scaling_by_view(scaling, views).items():
-        scalers[name] = fit_scaler(views[name], kind)
-        features[name] = scalers[name](views[name])
+    scalers = fit_scalers(views, scaling)
+    features = scale_views(views, scalers)
+    graphs = {}
     for name in views.names:
         if name in views.graph_names:
             graphs[name] = given_graph(views, name)
@@ -63,27 +61,6 @@ def prepare_views(
                 min_common_neighbors=min_common_neighbors,
             )
     return PreparedViews(scalers, features, graphs)
-
-
-def scaling_by_view(scaling: Scaling, views: MultiView) -> dict[str, str]:
-    """Name the scaling of each feature view from one word, a list, or a dict by name."""
-    names = views.feature_names
-    if isinstance(scaling, Mapping):
-        for name in scaling:
-            check_choice("a name in scaling", name, names)
-        by_view = {name: scaling.get(name, "unit") for name in names}
-    elif isinstance(scaling, str) or scaling is None:
-        by_view = dict.fromkeys(names, scaling)
-    else:
-        if len(scaling) != len(names):
-            raise InputError(
-                f"scaling must be one word, or one for each of the {len(names)} feature views; "
-                f"got {len(scaling)}."
-            )
-        by_view = dict(zip(names, scaling, strict=True))
-    for kind in by_view.values():
-        check_choice("scaling", kind, SCALINGS)
-    return by_view
 
 
 def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
@@ -105,3 +82,16 @@ def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
     for_classes = max(3.0, n_samples / (3 * n_classes))
     n_neighbors = round(float(min(for_labels, for_classes)))
     return max(1, min(n_neighbors, n_samples - 1))
+
+
+def check_n_neighbors(n_neighbors: object, n_samples: int, *, auto: bool = True) -> None:
+    """Refuse a number of neighbours that is not below the number of samples, or "auto"."""
+    if auto and isinstance(n_neighbors, str):
+        check_choice("n_neighbors", n_neighbors, ("auto",))
+        return
+    check_whole_number("n_neighbors", n_neighbors, at_least=1)
+    if int(n_neighbors) >= n_samples:  # type: ignore[call-overload]
+        raise InputError(
+            "n_neighbors must be smaller than the number of samples; "
+            f"got {n_neighbors} with {n_samples} samples."
+        )

@@ -1,0 +1,1 @@
+"""The methods that MGCN-DNS is compared with, one a file."""

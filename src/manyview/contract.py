@@ -1,0 +1,187 @@
+"""The contract of every method: views and a few labels in, a label for every sample out.
+
+A method is a class that stores its parameters, checks them in `_check_parameters`, learns in
+`_learn`, and, where it can label samples it was not fitted with, does so in `_label_new`.
+
+A class without a labeled sample is unknown to every method alike: it is not in `classes_`, and
+no sample is given it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from manyview.data.labels import check_labels
+from manyview.data.views import MultiView, check_views
+from manyview.errors import DataFileError, InputError
+from manyview.graphs.given import check_given_graph
+from manyview.model_file import load_tree, save_tree
+
+
+@dataclass(frozen=True)
+class MethodCard:
+    """What to know about a method before choosing it.
+
+    Attributes
+    ----------
+    name, title
+        As typed, and as printed.
+    paper, year
+        Where it comes from.
+    cost
+        What its time grows with: m samples, l of them labeled, d features, V views, k neighbours.
+    """
+
+    name: str
+    title: str
+    paper: str
+    year: int
+    cost: str
+
+
+class MultiViewClassifier(ClassifierMixin, BaseEstimator):
+    """Base of all methods: the door, the answers and the files; the learning is theirs."""
+
+    card: ClassVar[MethodCard]
+    record_types: ClassVar[tuple[type, ...]] = ()  # what a saved model may hold
+    takes_graphs: ClassVar[bool] = True  # whether a view may be a given graph
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the classes, and label every sample.
+
+        Parameters
+        ----------
+        X
+            A `MultiView`, a list or dict of views, or one 2-D array.
+        y
+            One label a sample; -1 where unknown, None or NaN among texts and objects.
+        """
+        views = self._open(X, reset=True)
+        self.classes_, codes = check_labels(y, len(views))
+        self._check_parameters(views)
+        self._learn(views, codes)
+        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Label the given rows as samples that came after the fit.
+
+        For the fitted samples themselves see `transduction_`.
+        """
+        most_likely = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[most_likely])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the given rows as samples that came after the fit."""
+        check_is_fitted(self)
+        self.check_labels_new_samples()
+        return self._label_new(self._open(X, reset=False))
+
+    @classmethod
+    def labels_new_samples(cls) -> bool:
+        """Whether `predict` can label samples that were not in the fit."""
+        return cls._label_new is not MultiViewClassifier._label_new
+
+    @classmethod
+    def check_labels_new_samples(cls) -> None:
+        """Refuse to label new samples where the method, as published, cannot."""
+        if not cls.labels_new_samples():
+            raise InputError(
+                f"{cls.card.title} labels only the samples it was fitted with: read "
+                "transduction_, or fit again with the new samples among the others, labeled -1."
+            )
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted model as `model.safetensors` and `model.json` in a folder."""
+        check_is_fitted(self)
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        params = self.get_params()
+        if not isinstance(params["random_state"], int):
+            params["random_state"] = None  # a generator has moved on since
+        save_tree(folder, {"method": self.card.name, "params": params, "learned": learned})
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Read a model that `save` wrote; nothing in the files is ever executed."""
+        tree = load_tree(Path(folder), cls.record_types)
+        if not {"method", "params", "learned"} <= set(tree):
+            raise DataFileError(f"{folder} holds no whole model. Fit the model again.")
+        if tree["method"] != cls.card.name:
+            raise DataFileError(f"{folder} holds a model of {tree['method']}, not {cls.card.name}.")
+        unknown = set(tree["params"]) - set(cls().get_params())
+        if unknown:
+            raise DataFileError(
+                f"{folder} holds a model with parameters this manyview does not know: "
+                f"{', '.join(sorted(unknown))}."
+            )
+        model = cls(**tree["params"])
+        for name, value in tree["learned"].items():
+            setattr(model, name, value)
+        return model
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    label_distributions_: np.ndarray
+
+    def _check_parameters(self, views: MultiView) -> None:
+        """Refuse parameters that break a rule; called before anything is learned."""
+        raise NotImplementedError
+
+    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+        """Learn from class numbers, -1 where unknown; set `label_distributions_` at least."""
+        raise NotImplementedError
+
+    def _label_new(self, views: MultiView) -> np.ndarray:
+        """Return the class probabilities of new samples."""
+        raise NotImplementedError
+
+    def _open(self, X: Any, *, reset: bool) -> MultiView:
+        """Check the views at the door, and at predict that they are those of the fit."""
+        views = check_views(X)
+        # A single frame may have names of columns to remember; everything else is counted.
+        table = views if isinstance(X, MultiView) or not hasattr(X, "columns") else X
+        if reset:
+            self.view_names_: list[str] = list(views.names)
+        if len(self.view_names_) == 1 or reset:
+            validate_data(self, table, reset=reset, skip_check_array=True)
+        if reset:
+            self._refuse_graphs(views)
+            self.n_original_ = views.n_original
+            self.columns_ = {name: list(columns) for name, columns in views.columns.items()}
+            self.n_features_by_view_ = {n: views[n].shape[1] for n in views.feature_names}
+            return views
+        if set(views.names) != set(self.view_names_):
+            raise InputError(
+                f"views must be those of the fit ({', '.join(self.view_names_)}); "
+                f"got {', '.join(views.names)}."
+            )
+        graph_names = set(self.view_names_) - set(self.n_features_by_view_)
+        views = MultiView(views, graphs=graph_names)
+        for name, n_columns in self.n_features_by_view_.items():
+            if views[name].shape[1] != n_columns:
+                raise InputError(
+                    f"view {name!r} has {views[name].shape[1]} features, but was fitted "
+                    f"with {n_columns}."
+                )
+        for name in graph_names:
+            check_given_graph(views, name, self.n_original_)
+        return views.with_columns_as(self.columns_)
+
+    def _refuse_graphs(self, views: MultiView) -> None:
+        if views.graph_names and not self.takes_graphs:
+            first = next(name for name in views.names if name in views.graph_names)
+            raise InputError(
+                f"{self.card.title} needs features in every view, and view "
+                f"{first!r} is a graph. Leave it out, or use a method "
+                "that takes graphs, such as mgcn-dns."
+            )

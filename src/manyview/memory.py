@@ -1,0 +1,62 @@
+"""How much memory is left, and the refusal of work that would not fit."""
+
+import os
+from pathlib import Path
+
+from manyview.errors import InputError
+from manyview.parameters import check_number
+
+GB = 2**30
+
+
+def free_memory() -> float:
+    """Memory this process may still take, in GB: the machine's or its container's."""
+    limits = [_machine_memory()]
+    group = Path("/sys/fs/cgroup")
+    for limit, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            limits.append(int((group / limit).read_text()) - int((group / used).read_text()))
+        except (OSError, ValueError):  # no such container, or no limit ("max")
+            continue
+    return max(min(limits), 0) / GB
+
+
+def check_max_memory(max_memory: object) -> None:
+    """Refuse a `max_memory` that is neither "auto" nor a number of GB."""
+    if max_memory != "auto":
+        check_number("max_memory (GB, or 'auto')", max_memory, above=0)
+
+
+def check_memory(needed_gb: float, max_memory: float | str, what: str, way_out: str) -> None:
+    """Refuse work before it starts when it needs more than `max_memory` GB.
+
+    Examples
+    --------
+    >>> check_memory(48.2, 6.0, "hlr-m2vs on 10,000 samples in 3 views", "Use another method")
+    Traceback (most recent call last):
+    manyview.errors.InputError: hlr-m2vs on 10,000 samples in 3 views needs about 48.2 GB of memory,
+    and 6.0 GB may be used. Use another method, or raise max_memory.
+    """
+    limit = free_memory() if isinstance(max_memory, str) else max_memory
+    if needed_gb > limit:
+        raise InputError(
+            f"{what} needs about {needed_gb:.1f} GB of memory, and {limit:.1f} GB may be used. "
+            f"{way_out}, or raise max_memory."
+        )
+
+
+def _machine_memory() -> float:
+    """Memory that is free or can be made so, in bytes."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024.0
+    except OSError:
+        pass
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # a system that does not tell
+        return float("inf")
