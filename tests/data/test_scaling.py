@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import StandardScaler, normalize
 
-from manyview.data.scaling import fit_scaler, suggest_scaling
+from manyview.data.scaling import fit_scaler, standard_rows, suggest_scaling
 
 
 @pytest.fixture
@@ -35,6 +35,67 @@ def test_none_leaves_values_alone(view):
     np.testing.assert_array_equal(fit_scaler(view, "none")(view), view.astype(np.float32))
 
 
+AS_VIEW = pytest.mark.parametrize(
+    "as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"]
+)
+
+
+def literal_standard_rows(rows):
+    """(value - mean) / (standard deviation + 1e-8), each row by itself."""
+    expected = []
+    for row in rows.tolist():
+        mean = sum(row) / len(row)
+        spread = (sum((value - mean) ** 2 for value in row) / (len(row) - 1)) ** 0.5
+        expected.append([(value - mean) / (spread + 1e-8) for value in row])
+    return expected
+
+
+@AS_VIEW
+def test_rows_equal_a_literal_loop(rng, as_view):
+    view = rng.random((20, 8)) * (rng.random((20, 8)) < 0.3) + np.eye(20, 8)
+    view[15] = 0
+    expected = literal_standard_rows(view)
+    np.testing.assert_allclose(standard_rows(as_view(view)), expected, atol=1e-12)
+    np.testing.assert_allclose(fit_scaler(view, "rows")(as_view(view)), expected, atol=1e-6)
+
+
+@AS_VIEW
+def test_rows_are_dense_in_float32_even_where_the_view_is_sparse(as_view):
+    scaled = fit_scaler(np.eye(20), "rows")(as_view(np.eye(20)))
+    assert isinstance(scaled, np.ndarray)
+    assert scaled.dtype == np.float32
+
+
+def test_rows_have_mean_zero_and_variance_one(view):
+    scaled = standard_rows(view)
+    np.testing.assert_allclose(scaled.mean(axis=1), 0, atol=1e-14)
+    np.testing.assert_allclose(scaled.std(axis=1, ddof=1), 1, rtol=1e-7)
+
+
+def test_rows_do_not_depend_on_each_row_s_own_unit_and_origin(view, rng):
+    moved = rng.uniform(1, 9, size=(30, 1)) * view + rng.normal(size=(30, 1))
+    np.testing.assert_allclose(standard_rows(moved), standard_rows(view), atol=1e-6)
+
+
+@AS_VIEW
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e9 / 3, -1e300])
+def test_constant_rows_become_exact_zeros(as_view, value):
+    np.testing.assert_array_equal(standard_rows(as_view(np.full((2, 7), value))), 0)
+
+
+@AS_VIEW
+def test_rows_of_a_single_column_become_zeros(as_view, rng):
+    single = rng.normal(size=(5, 1))
+    scaled = fit_scaler(single, "rows")(as_view(single))
+    np.testing.assert_array_equal(scaled, np.zeros((5, 1)))
+
+
+def test_rows_take_whole_numbers_and_leave_their_input_alone():
+    counts = np.array([[3, 1, 2], [200, 0, 100]], dtype=np.uint8)
+    np.testing.assert_allclose(standard_rows(counts), [[1, -1, 0], [1, -1, 0]], atol=1e-7)
+    assert counts.tolist() == [[3, 1, 2], [200, 0, 100]]
+
+
 @pytest.mark.parametrize("scaling", ["unit", "tfidf", "none"])
 def test_sparse_and_dense_views_scale_alike(rng, scaling):
     dense = rng.random((20, 8)) * (rng.random((20, 8)) < 0.3)
@@ -57,8 +118,9 @@ def test_rows_of_zeros_stay_zeros(view):
 
 
 def test_new_rows_use_what_was_learned(view):
-    scaler = fit_scaler(view, "standard")
-    np.testing.assert_array_equal(scaler(view[:5]), scaler(view)[:5])
+    for scaling in ("standard", "rows"):
+        scaler = fit_scaler(view, scaling)
+        np.testing.assert_array_equal(scaler(view[:5]), scaler(view)[:5])
 
 
 def cosines(rows):

@@ -10,7 +10,12 @@ from hypothesis import strategies
 from scipy import sparse
 
 from manyview.graphs import neighbors
-from manyview.graphs.neighbors import knn_graph, nearest_neighbors
+from manyview.graphs.neighbors import (
+    distances_on_pairs,
+    knn_graph,
+    mean_distance,
+    nearest_neighbors,
+)
 
 METRICS = ("cosine", "euclidean")
 
@@ -198,3 +203,69 @@ def test_graph_follows_samples_when_they_are_renumbered(rng, metric):
     before = knn_graph(features, n_neighbors=5, metric=metric).toarray()
     after = knn_graph(features[order], n_neighbors=5, metric=metric).toarray()
     np.testing.assert_array_equal(after, before[order][:, order])
+
+
+@pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@hypothesis.given(features=tied_features, seed=strategies.integers(0, 99))
+def test_distances_on_pairs_equal_exact_fractions(features, as_view, seed):
+    rows, columns = np.random.default_rng(seed).integers(0, len(features), size=(2, 9))
+    expected = [
+        float(square_length(features[i] - features[j])) for i, j in zip(rows, columns, strict=True)
+    ]
+    found = distances_on_pairs(as_view(features), rows, columns)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_distances_on_pairs_do_not_cancel_far_from_the_origin(rng, as_view):
+    features = 1e6 + rng.normal(size=(10, 5))
+    features[3] = features[8]
+    rows, columns = np.triu_indices(10, 1)
+    found = distances_on_pairs(as_view(features), rows, columns)
+    for i, j, distance in zip(rows, columns, found, strict=True):
+        exact = float(
+            square_length(
+                [Fraction(a) - Fraction(b) for a, b in zip(features[i], features[j], strict=True)]
+            )
+        )
+        assert distance == pytest.approx(exact, rel=1e-13, abs=0)
+
+
+@pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_distances_on_pairs_are_taken_in_float64(rng, as_view, dtype):
+    features = rng.integers(0, 255, size=(12, 4)).astype(dtype)
+    rows, columns = rng.integers(0, 12, size=(2, 30))
+    exact = ((features[rows].astype(float) - features[columns].astype(float)) ** 2).sum(axis=1)
+    np.testing.assert_array_equal(distances_on_pairs(as_view(features), rows, columns), exact)
+
+
+@pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("block_bytes", [1, 8 * 4 * 7])
+def test_distances_do_not_depend_on_the_block_size(rng, monkeypatch, as_view, block_bytes):
+    features = as_view(rng.normal(size=(20, 4)))
+    rows, columns = rng.integers(0, 20, size=(2, 50))
+    whole, mean = distances_on_pairs(features, rows, columns), mean_distance(features)
+    monkeypatch.setattr(neighbors, "BLOCK_BYTES", block_bytes)
+    np.testing.assert_allclose(distances_on_pairs(features, rows, columns), whole, rtol=1e-15)
+    assert mean_distance(features) == pytest.approx(mean, rel=1e-14)
+
+
+@pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_no_pairs_have_no_distances(as_view):
+    none = np.array([], dtype=np.int64)
+    assert distances_on_pairs(as_view(np.zeros((3, 2))), none, none).shape == (0,)
+
+
+@pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_mean_distance_equals_a_literal_loop_over_all_pairs(rng, as_view, offset):
+    features = offset + rng.normal(size=(15, 4))
+    expected = sum(np.sqrt(((a - b) ** 2).sum()) for a in features for b in features) / 15**2
+    assert mean_distance(as_view(features)) == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_mean_distance_of_equal_samples_is_exactly_zero(as_view):
+    assert mean_distance(as_view(np.full((7, 3), 0.1))) == 0

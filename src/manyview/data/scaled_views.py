@@ -21,7 +21,10 @@ def scale_views(views: MultiView, scalers: Mapping[str, ViewScaler]) -> dict[str
 
 
 def scaling_by_view(scaling: Scaling, views: MultiView) -> dict[str, str]:
-    """Name the scaling of each feature view from one word, a list, or a dict by name."""
+    """Name the scaling of each feature view from one word, a list, or a dict by name.
+
+    None is "none", as the command line reads that word.
+    """
     names = views.feature_names
     if isinstance(scaling, Mapping):
         for name in scaling:
@@ -36,6 +39,7 @@ def scaling_by_view(scaling: Scaling, views: MultiView) -> dict[str, str]:
                 f"got {len(scaling)}."
             )
         by_view = dict(zip(names, scaling, strict=True))
+    by_view = {name: "none" if kind is None else kind for name, kind in by_view.items()}
     for kind in by_view.values():
         check_choice("scaling", kind, SCALINGS)
     return by_view

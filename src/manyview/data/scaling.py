@@ -8,13 +8,14 @@ from scipy import sparse
 
 from manyview.data.views import View
 
-SCALINGS = ("unit", "standard", "tfidf", "none")
+SCALINGS = ("unit", "standard", "rows", "tfidf", "none")
 
 # Beyond these a single column decides every row's direction, whatever the others say.
 MAX_SPREAD_RATIO = 100.0  # a column's spread over the median spread
 MAX_OFFSET_RATIO = 100.0  # a column's mean over its own spread
 SPARSE_BELOW = 0.1  # share of entries that are not 0
 CONSTANT = 1e-7  # a spread this small beside the mean is rounding
+ROW_GUARD = 1e-8  # added to each row's spread
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,21 @@ class ViewScaler:
         beside a one its size becomes a direction.
     unit_rows
         Whether to scale each row to length 1 at last; rows of zeros stay zeros.
+    standard_rows
+        Whether to bring each row to mean 0 and variance 1 at last (see `standard_rows`).
     """
 
     center: np.ndarray | None
     factor: np.ndarray
     add_one: bool
     unit_rows: bool
+    standard_rows: bool = False
 
     def __call__(self, view: View) -> View:
-        """Return the scaled view in float32, sparse where most of it is 0."""
+        """Return the scaled view in float32, sparse where most of it is 0.
+
+        Standardised rows are always dense: subtracting a row's mean fills its zeros.
+        """
         scaled: Any = view.astype(np.float64)
         if self.center is not None:
             scaled = scaled - self.center
@@ -53,6 +60,8 @@ class ViewScaler:
             scaled = scaled * self.factor
             if self.add_one:
                 scaled = np.column_stack([scaled, np.ones(len(scaled))])
+        if self.standard_rows:
+            return standard_rows(scaled).astype(np.float32)
         return _compact(unit_rows(scaled) if self.unit_rows else scaled)
 
 
@@ -64,6 +73,8 @@ def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
       than 100 times the median spread are brought down to it.
     - "standard": columns to mean 0 and variance 1 (sparse views keep their zeros and are not
       centred), then rows to length 1.
+    - "rows": each row to mean 0 and variance 1 of its own, for views whose columns are all in
+      one unit. Needs two columns: a single one becomes zeros. Sparse views become dense.
     - "tfidf": columns weighted by inverse document frequency, then rows to length 1.
     - "none": as given.
     """
@@ -71,6 +82,8 @@ def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
     ones = np.ones(n_columns)
     if scaling == "none":
         return ViewScaler(None, ones, add_one=False, unit_rows=False)
+    if scaling == "rows":
+        return ViewScaler(None, ones, add_one=False, unit_rows=False, standard_rows=True)
     if scaling == "tfidf":
         return ViewScaler(None, _inverse_document_frequency(view), add_one=False, unit_rows=True)
     mean, spread = _column_moments(view)
@@ -99,6 +112,30 @@ def unit_rows(view: View) -> View:
     if isinstance(view, sparse.csr_array):
         return sparse.csr_array(sparse.diags_array(inverse) @ view)
     return np.asarray(view * inverse[:, None])
+
+
+def standard_rows(view: View) -> np.ndarray:
+    """Subtract each row's own mean and divide by its own standard deviation + 1e-8.
+
+    The deviation divides by n - 1. Constant rows, and rows of a single column, become zeros.
+    The result is dense and in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> standard_rows(np.array([[1.0, 2.0, 3.0], [7.0, 7.0, 7.0]])).round(6)
+    array([[-1.,  0.,  1.],
+           [ 0.,  0.,  0.]])
+    """
+    values = view.toarray() if isinstance(view, sparse.csr_array) else view
+    values = values.astype(np.float64)
+    # The mean of equal values is not always that value; the mean of zeros is 0.
+    values -= values.min(axis=1, keepdims=True)
+    values -= values.mean(axis=1, keepdims=True)
+    n_free = max(values.shape[1] - 1, 1)
+    spread = np.sqrt(np.einsum("ij,ij->i", values, values) / n_free)
+    values /= spread[:, None] + ROW_GUARD
+    return values
 
 
 def suggest_scaling(view: View) -> str | None:

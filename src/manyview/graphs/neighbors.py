@@ -81,6 +81,53 @@ def nearest_neighbors(
     return Neighbors(indices, distances)
 
 
+def distances_on_pairs(features: View, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Squared Euclidean distance of the pairs (rows[i], columns[i]) of samples, in float64.
+
+    Taken from differences, so that near samples far from 0 keep their digits and equal ones
+    are at exactly 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 4.0]])
+    >>> distances_on_pairs(points, np.array([0, 1]), np.array([1, 2]))
+    array([25.,  0.])
+    """
+    width = features.shape[1]
+    if isinstance(features, sparse.csr_array):
+        width = 4 * int(np.diff(features.indptr).max(initial=0))  # two rows, with their columns
+    block = max(1, BLOCK_BYTES // (8 * max(width, 1)))
+    distances = np.empty(len(rows))
+    for start in range(0, len(rows), block):
+        pairs = slice(start, start + block)
+        difference = _float64(features[rows[pairs]]) - _float64(features[columns[pairs]])
+        distances[pairs] = _square_norms(difference)
+    return distances
+
+
+def mean_distance(features: View) -> float:
+    """Average the Euclidean distance over all pairs of samples, each with itself included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_distance(np.array([[0.0], [4.0]]))
+    2.0
+    """
+    features = _float64(features)
+    if isinstance(features, np.ndarray):
+        features = features - features.mean(axis=0)
+    n_samples = features.shape[0]
+    square_norms = _square_norms(features)
+    block = max(1, BLOCK_BYTES // (8 * n_samples))
+    total = 0.0
+    for start in range(0, n_samples, block):
+        queries = features[start : start + block]
+        total += float(np.sqrt(_square_distances(queries, features, square_norms)).sum())
+    return float(total / n_samples**2)
+
+
 def knn_graph(
     features: View,
     *,
@@ -117,7 +164,7 @@ def _prune(graph: sparse.csr_array, min_common_neighbors: int) -> sparse.csr_arr
 
 
 def _prepared(features: View, metric: str) -> View:
-    features = features.astype(np.float64)
+    features = _float64(features)
     if metric != "cosine":
         return features
     norms = np.sqrt(_square_norms(features))
@@ -127,6 +174,10 @@ def _prepared(features: View, metric: str) -> View:
     return np.asarray(features * inverse[:, None])
 
 
+def _float64(features: View) -> View:
+    return features.astype(np.float64)
+
+
 def _square_norms(features: View) -> np.ndarray:
     if isinstance(features, sparse.csr_array):
         return np.asarray(features.multiply(features).sum(axis=1)).ravel()
@@ -134,19 +185,29 @@ def _square_norms(features: View) -> np.ndarray:
 
 
 def _distances(queries: View, points: View, square_norms: np.ndarray, metric: str) -> np.ndarray:
-    product: Any = queries @ points.T
-    if not isinstance(product, np.ndarray):
-        product = product.toarray()
-    rounding = (points.shape[1] + 8) * np.finfo(np.float64).eps
     if metric == "cosine":
+        product, rounding = _product(queries, points), _rounding(points)
         distance = 1.0 - product
         distance[distance < rounding] = 0.0  # duplicates
         distance[np.abs(product) < rounding] = np.inf
         return np.asarray(distance, dtype=np.float32)
+    return np.asarray(_square_distances(queries, points, square_norms), dtype=np.float32)
+
+
+def _square_distances(queries: View, points: View, square_norms: np.ndarray) -> np.ndarray:
     scale = _square_norms(queries)[:, None] + square_norms
-    distance = scale - 2.0 * product
-    distance[distance < rounding * scale] = 0.0  # duplicates
-    return np.asarray(distance, dtype=np.float32)
+    distance = scale - 2.0 * _product(queries, points)
+    distance[distance < _rounding(points) * scale] = 0.0  # duplicates
+    return np.asarray(distance)
+
+
+def _product(queries: View, points: View) -> np.ndarray:
+    product: Any = queries @ points.T
+    return product if isinstance(product, np.ndarray) else np.asarray(product.toarray())
+
+
+def _rounding(points: View) -> float:
+    return float((points.shape[1] + 8) * np.finfo(np.float64).eps)
 
 
 def _smallest(distance: np.ndarray, n_kept: int) -> tuple[np.ndarray, np.ndarray]:

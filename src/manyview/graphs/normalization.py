@@ -1,4 +1,4 @@
-"""Renormalise a graph with self-loops, Eq. (2)."""
+"""Scale a graph by its degrees: renormalised with self-loops, Eq. (2), and its Laplacians."""
 
 import numpy as np
 from scipy import sparse
@@ -25,3 +25,52 @@ def renormalize(graph: sparse.csr_array) -> sparse.csr_array:
     renormalized = sparse.csr_array(inverse_root @ with_loops @ inverse_root)
     renormalized.sort_indices()
     return renormalized
+
+
+def laplacian(graph: sparse.csr_array) -> sparse.csr_array:
+    """Subtract a symmetric graph from its degrees: D - W, every row summing to 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> laplacian(sparse.csr_array(np.array([[0.0, 2.0], [2.0, 0.0]]))).toarray()
+    array([[ 2., -2.],
+           [-2.,  2.]])
+    """
+    return _subtracted_from_diagonal(_degrees(graph), graph)
+
+
+def normalized_laplacian(graph: sparse.csr_array) -> sparse.csr_array:
+    """Subtract a symmetric graph, scaled by its degrees, from 1: I - D^-1/2 W D^-1/2.
+
+    A sample linked to nobody gets a row of zeros, its diagonal included. Its energy
+    f^T L f, a sum over edges, is then 0 whatever its label, so a view that leaves it out
+    neither pulls its label to 0 nor looks rougher for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> normalized_laplacian(sparse.csr_array(np.array([[0.0, 4.0], [4.0, 0.0]]))).toarray()
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    degrees = _degrees(graph)
+    is_linked = degrees > 0
+    inverse_root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=is_linked)
+    scaled = sparse.coo_array(graph, dtype=np.float64)
+    # One factor an edge, not one from each side: the same number seen from both ends.
+    scaled.data = scaled.data * (inverse_root[scaled.row] * inverse_root[scaled.col])
+    return _subtracted_from_diagonal(is_linked.astype(np.float64), sparse.csr_array(scaled))
+
+
+def _degrees(graph: sparse.csr_array) -> np.ndarray:
+    return np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _subtracted_from_diagonal(diagonal: np.ndarray, graph: sparse.csr_array) -> sparse.csr_array:
+    difference = sparse.csr_array(sparse.diags_array(diagonal) - graph)
+    difference.eliminate_zeros()
+    difference.sort_indices()
+    return difference

@@ -1,0 +1,164 @@
+"""Labels spread over a graph: held fast where they are known, or pulled towards them.
+
+codes -> harmonic_labels            F = Y on labeled samples, (L F)_u = 0 on the others
+codes -> one_hot -> smoothed_labels (I + K) F = Y
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy import sparse
+from scipy.sparse import csgraph
+from scipy.sparse.linalg import LinearOperator, cg, splu
+from sklearn.exceptions import ConvergenceWarning
+
+TOLERANCE = 1e-12  # length of the residual over that of the right-hand side
+MAX_ITERATIONS = 2000  # beyond, as on long chains, a factorisation is the faster way
+RIDGE = 1e-14  # of the diagonal: keeps a factorisation from dividing rounding by rounding
+
+
+def one_hot(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Turn class codes into rows with a single 1: [sample, class]; -1 gives zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one_hot(np.array([1, -1]), n_classes=2)
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    return np.asarray(codes[:, None] == np.arange(n_classes), dtype=np.float64)
+
+
+def harmonic_labels(
+    laplacian: sparse.csr_array | np.ndarray, codes: np.ndarray, n_classes: int
+) -> np.ndarray:
+    """Hold known labels and make all others agree with their neighbours: F [sample, class].
+
+        F_l = Y_l,  F_u = -L_uu^-1 L_ul Y_l
+
+    Samples that no path links to a labeled one get rows of zeros. Over D - W with weights of
+    0 or more, entries are >= 0 and rows sum to 1 where a label reaches, up to rounding.
+
+    Parameters
+    ----------
+    laplacian
+        Symmetric and positive semidefinite, as `laplacian` and `normalized_laplacian` give,
+        or a weighted sum of such.
+    codes
+        [sample] class code, -1 where unknown.
+
+    Notes
+    -----
+    Sparse systems are solved by conjugate gradients to a relative residual of 1e-12 and, if
+    2,000 iterations do not get there, by factorising; dense ones always by factorising.
+
+    Examples
+    --------
+    A chain of four samples with both ends labeled:
+
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> chain = np.array([[1.0, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 2, -1], [0, 0, -1, 1]])
+    >>> harmonic_labels(sparse.csr_array(chain), np.array([0, -1, -1, 1]), n_classes=2).round(3)
+    array([[1.   , 0.   ],
+           [0.667, 0.333],
+           [0.333, 0.667],
+           [0.   , 1.   ]])
+    """
+    labels = one_hot(codes, n_classes)
+    is_labeled = codes >= 0
+    unknown = np.flatnonzero(_is_reached(laplacian, is_labeled) & ~is_labeled)
+    if len(unknown):
+        rows: Any = laplacian[unknown].astype(np.float64)
+        right = -(rows[:, is_labeled] @ labels[is_labeled])
+        labels[unknown] = _solve(rows[:, unknown], right)
+    return labels
+
+
+def smoothed_labels(
+    roughness: sparse.csr_array | np.ndarray | LinearOperator, labels: np.ndarray
+) -> np.ndarray:
+    """Weigh closeness to the given labels against roughness: F = (I + K)^-1 Y.
+
+    The minimum of ||F - Y||^2 + tr(F^T K F) over F.
+
+    Parameters
+    ----------
+    roughness
+        K, symmetric with I + K positive definite: a matrix, or an operator that multiplies.
+    labels
+        Y [sample, class], such as `one_hot` gives.
+
+    Warns
+    -----
+    ConvergenceWarning
+        When 2,000 conjugate gradient iterations do not solve for an operator. A matrix is
+        factorised then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> smoothed_labels(edge, np.array([[1.0], [0.0]])).round(3)
+    array([[0.667],
+           [0.333]])
+    """
+    system: Any
+    if isinstance(roughness, LinearOperator):
+        system = LinearOperator(
+            roughness.shape, matvec=lambda vector: vector + roughness @ vector, dtype=np.float64
+        )
+    elif isinstance(roughness, np.ndarray):
+        system = np.eye(len(roughness)) + roughness
+    else:
+        system = sparse.csr_array(sparse.eye_array(roughness.shape[0]) + roughness)
+    return _solve(system, labels)
+
+
+def _is_reached(laplacian: sparse.csr_array | np.ndarray, is_labeled: np.ndarray) -> np.ndarray:
+    """Whether a path over nonzero entries links each sample to a labeled one."""
+    links = sparse.csr_array(laplacian, copy=True)
+    links.eliminate_zeros()  # csgraph would take a stored 0 for a link
+    component = csgraph.connected_components(links, directed=False)[1]
+    return np.isin(component, component[is_labeled])
+
+
+def _solve(system: Any, right: np.ndarray) -> np.ndarray:
+    """Solve a symmetric positive definite system for each column of the right-hand side."""
+    if isinstance(system, np.ndarray):
+        ridged = system + np.diag(RIDGE * system.diagonal())
+        return np.asarray(scipy.linalg.solve(ridged, right, assume_a="pos"))
+    inverse_diagonal = None
+    if isinstance(system, sparse.csr_array):
+        inverse_diagonal = sparse.diags_array(1.0 / system.diagonal())
+    solution = np.empty(right.shape)
+    for number, column in enumerate(right.T):
+        solution[:, number], n_missed = cg(
+            system, column, rtol=TOLERANCE, maxiter=MAX_ITERATIONS, M=inverse_diagonal
+        )
+        if n_missed and isinstance(system, sparse.csr_array):
+            return _factorized_solution(system, right)
+        if n_missed:
+            residual = np.linalg.norm(column - system @ solution[:, number])
+            warnings.warn(
+                f"Labels did not settle in {MAX_ITERATIONS} conjugate gradient iterations; the "
+                f"residual is {residual / np.linalg.norm(column):.1g} of the labels, should be "
+                f"{TOLERANCE:g}. Is the operator symmetric, and not below 0?",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+    return solution
+
+
+def _factorized_solution(system: sparse.csr_array, right: np.ndarray) -> np.ndarray:
+    ridged = system + sparse.diags_array(RIDGE * system.diagonal())
+    factors = splu(
+        sparse.csc_array(ridged),
+        permc_spec="MMD_AT_PLUS_A",  # with the symmetric mode: half the fill on kNN graphs
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    return np.asarray(factors.solve(right))
