@@ -5,7 +5,7 @@ WORKERS ?= auto
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install -q -c constraints.txt
 
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check browser bench clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{printf "make %-7s %s\n", $$1, $$2}'
@@ -13,6 +13,7 @@ help:  ## show this list
 demo: .venv/.installed-core  ## install, then label 1,797 digits from 2 % of their labels
 	@rm -rf runs/demo
 	$(BIN)/manyview fit digits --label-ratio 0.02 --out runs/demo
+	@echo "Open runs/demo/report.html in a browser."
 
 test: .venv/.installed-dev  ## run all tests but the slow ones; real data from MANYVIEW_DATA
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --maxprocesses 4
@@ -21,6 +22,16 @@ check: .venv/.installed-dev  ## lint, formatting, types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+browser:  ## install Chromium for the tests of our pages, where that is possible
+	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then \
+	  echo "A browser for the tests is here."; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	    || echo "Chromium could not be installed; the tests of pages will be skipped."; \
+	else \
+	  echo "No Chromium here, so the tests of pages will be skipped; install it (Debian: sudo apt-get install chromium) to run them."; \
+	fi
 
 bench: .venv/.installed-dev  ## measure speed, memory and growth
 	$(BIN)/python benchmarks/run.py

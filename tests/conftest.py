@@ -49,3 +49,11 @@ def tiny_views(rng: np.random.Generator) -> TinyViews:
     return TinyViews(
         {name: view[order] for name, view in views.items()}, labels[order], known_labels[order]
     )
+
+
+@pytest.fixture
+def shapes(tmp_path, tiny_views):
+    """A file of 60 samples of 3 classes in 2 views, all labels known."""
+    file = tmp_path / "shapes.npz"
+    np.savez(file, **tiny_views.views, y=tiny_views.labels)
+    return file

@@ -9,6 +9,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "manyview"
 
 FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"cli"},
+    {"bench"},
     {"report"},
     {"experiments"},
     {"runs"},
@@ -23,7 +24,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"graphs"},
     {"data"},
     {"memory"},
-    {"distributions", "simplex", "parameters", "progress", "files"},
+    {"terminal", "distributions", "simplex", "parameters", "progress", "files"},
     {"errors"},
 ]
 FLOOR_OF = {room: depth for depth, rooms in enumerate(FLOORS) for room in rooms}

@@ -113,12 +113,23 @@ Result    accuracy #% on the 48 hidden labels (balanced #%, macro-F1 #%)
     assert out.endswith("""\
 
 Files     runs/demo
+            report.html      the whole report, to open in a browser
             predictions.csv  label, probability and confidence of every sample
             run.json         settings, versions, checksum, scores
             history.csv      loss and accuracy on the labeled samples by epoch
             model.*          the model, for: manyview predict runs/demo NEW_DATA
 """)
     assert Path("runs/demo/predictions.csv").is_file()
+    assert "<h1>shapes</h1>" in Path("runs/demo/report.html").read_text(encoding="utf-8")
+
+
+def test_fit_leaves_the_report_out_where_asked_to(manyview, shapes):
+    command = ("fit", shapes, "--label-ratio", 0.2, "--no-report", "--out", "run")
+    code, out, err = manyview(*command, *QUICK)
+    assert (code, err) == (0, "")
+    assert "report.html" not in out
+    assert not Path("run/report.html").exists()
+    assert Path("run/predictions.csv").is_file()
 
 
 def test_fit_prints_one_json_document_which_is_that_of_the_folder(manyview, shapes):

@@ -54,15 +54,15 @@ def test_tree_comes_back_as_it_was(tmp_path):
         "record": Point(np.zeros(2, dtype=np.float32), "zero"),
         "plain": {"list": [1, 2.5, None, True, "é"], "empty": {}},
     }
-    save_tree(tmp_path, tree)
+    save_tree(tmp_path, "shapes", tree)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["model.json", "model.safetensors"]
-    assert_same(load_tree(tmp_path, (Point,)), tree)
+    assert_same(load_tree(tmp_path, "shapes", (Point,)), tree)
 
 
 def test_record_that_is_not_expected_is_never_built(tmp_path):
-    save_tree(tmp_path, {"record": Point(np.zeros(2), "zero")})
+    save_tree(tmp_path, "shapes", {"record": Point(np.zeros(2), "zero")})
     with pytest.raises(DataFileError, match="damaged: KeyError 'Point'"):
-        load_tree(tmp_path, ())
+        load_tree(tmp_path, "shapes", ())
 
 
 @pytest.fixture

@@ -1,11 +1,13 @@
 """The loop: it fits, stops when the loss is flat, and keeps the best on Ctrl-C."""
 
+import numpy as np
 import pytest
 import torch
+from sklearn.exceptions import ConvergenceWarning
 from torch import nn
 
 from manyview.errors import InputError
-from manyview.training import TrainingCurve, labeled_cross_entropy, train
+from manyview.training import TrainingCurve, labeled_cross_entropy, train, train_on_codes
 
 
 class Line(nn.Module):
@@ -120,3 +122,82 @@ def test_on_epoch_is_told_every_epoch():
     settings = SETTINGS | {"max_epochs": 3}
     train(Line(), (FEATURES,), LABELS, **settings, on_epoch=lambda n, loss: seen.append(n))
     assert seen == [1, 2, 3]
+
+
+class TwoLines(Line):
+    """A second weight that learns from the same gradient as the first."""
+
+    def __init__(self):
+        super().__init__()
+        self.other = nn.Parameter(torch.zeros(3, 2))
+
+    def forward(self, features, generator=None):
+        return features @ (self.weight + self.other)
+
+
+def test_weight_decay_leaves_alone_what_it_is_told():
+    network = TwoLines()
+    train(
+        network,
+        (FEATURES,),
+        LABELS,
+        **(SETTINGS | {"max_epochs": 50}),
+        weight_decay=0.5,
+        not_decayed=[network.other],
+    )
+    assert network.other.abs().max() > 3 * network.weight.abs().max()
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.5])
+def test_not_decaying_anything_is_training_without_decay(decay):
+    one, two = TwoLines(), TwoLines()
+    settings = SETTINGS | {"max_epochs": 50}
+    train(one, (FEATURES,), LABELS, **settings, weight_decay=decay, not_decayed=[*one.parameters()])
+    train(two, (FEATURES,), LABELS, **settings)
+    torch.testing.assert_close(one.weight, two.weight, rtol=0, atol=0)
+
+
+def test_training_lowers_the_loss_it_is_given():
+    network = Line()
+    seen = []
+
+    def squared(logits, labels, class_weight):
+        seen.append((tuple(logits.shape), labels.tolist(), class_weight.tolist()))
+        return (logits - 2.0).square().mean()
+
+    weight = torch.tensor([1.0, 2.0])
+    curve = train(network, (FEATURES,), LABELS, **SETTINGS, loss_of=squared, class_weight=weight)
+    assert seen[0] == ((2, 2), [0, 1], [1.0, 2.0])
+    assert curve.loss[0] == 4.0
+    torch.testing.assert_close(network.weight[:2], torch.full((2, 2), 2.0), atol=0.1, rtol=0)
+
+
+def test_after_step_gets_the_loss_of_a_fresh_pass():
+    network = Line()
+    fresh = []
+    curve = train(
+        network,
+        (FEATURES,),
+        LABELS,
+        **(SETTINGS | {"max_epochs": 5}),
+        after_step=lambda loss: fresh.append(loss().item()),
+    )
+    assert fresh[:-1] == curve.loss[1:]  # without dropout: that of the next epoch
+
+
+def test_what_changes_after_a_step_is_in_the_mean_of_the_weights():
+    network = Line()
+    network.other = nn.Parameter(torch.zeros(1), requires_grad=False)
+    settings = SETTINGS | {"max_epochs": 30, "tol": 0.0}
+    train(network, (FEATURES,), LABELS, **settings, after_step=lambda loss: network.other.add_(1))
+    assert 15 < network.other.item() < 29
+
+
+def test_training_on_codes_weighs_classes_and_warns_after_an_interrupt():
+    settings = SETTINGS | {"generator": torch.Generator(), "verbose": False}
+    codes = LABELS.numpy()
+    network = Line()
+    train_on_codes(network, (FEATURES,), codes, **settings, class_weight=np.array([1.0, 0.0]))
+    assert network.weight[1].abs().max() == 0
+    with pytest.warns(ConvergenceWarning, match="fit was interrupted after 7 epochs; the weights"):
+        train_on_codes(Line(interrupt_at=8), (FEATURES,), codes, **settings, class_weight=None)

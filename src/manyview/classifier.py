@@ -1,13 +1,11 @@
 """MGCNDNSClassifier: several views in, labels out, by scikit-learn's rules."""
 
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import torch
-from sklearn.exceptions import ConvergenceWarning
 
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.inputs import InputScaling, fit_input
@@ -29,8 +27,7 @@ from manyview.new_samples import (
     attach,
 )
 from manyview.parameters import check_number, check_whole_number, draw_seed
-from manyview.progress import epoch_progress
-from manyview.training import TrainingCurve, pick_device, train
+from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
 
 
 class MGCNDNSClassifier(MultiViewClassifier):
@@ -46,8 +43,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
     metric
         "cosine" or "euclidean".
     scaling
-        "unit", "standard", "tfidf" or "none" (see `fit_scaler`), for all views, or a list or
-        a dict by name with one for each.
+        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
+        or a dict by name with one for each.
     symmetry
         "union" keeps an edge when either end chose the other, "mutual" when both did.
     min_common_neighbors
@@ -139,6 +136,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         ViewScaler,
     )
 
+    _watch: Watch | None = None
+
     def __init__(
         self,
         *,
@@ -192,6 +191,15 @@ class MGCNDNSClassifier(MultiViewClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
+    @contextmanager
+    def watch_answers(self, watch: Callable[[np.ndarray], None]) -> Iterator[None]:
+        """Hand out every sample's label after each epoch of a `fit` in this block."""
+        self._watch = lambda codes: watch(self.classes_[codes])
+        try:
+            yield
+        finally:
+            self._watch = None
+
     def _learn(self, views: MultiView, codes: np.ndarray) -> None:
         device = pick_device(self.device)
         generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
@@ -224,7 +232,19 @@ class MGCNDNSClassifier(MultiViewClassifier):
             dropout=self.dropout,
             seed=generator.initial_seed(),
         ).to(device)
-        self.training_curve_ = self._train(network, inputs, codes, generator)
+        self.training_curve_ = train_on_codes(
+            network,
+            inputs,
+            codes,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            max_epochs=self.max_epochs,
+            tol=self.tol,
+            class_weight=class_weights(self.class_weight, self.classes_, codes),
+            generator=generator,
+            verbose=self.verbose,
+            watch=self._watch,
+        )
         self._learn_from(network, inputs)
         self.attachment_ = attach(
             prepared,
@@ -264,38 +284,6 @@ class MGCNDNSClassifier(MultiViewClassifier):
             n_labeled = int((codes != UNKNOWN).sum())
             return choose_n_neighbors(len(codes), len(self.classes_), n_labeled)
         return int(self.n_neighbors)
-
-    def _train(
-        self,
-        network: MGCNDNS,
-        inputs: NetworkInputs,
-        codes: np.ndarray,
-        generator: torch.Generator,
-    ) -> TrainingCurve:
-        device = generator.device
-        weights = class_weights(self.class_weight, self.classes_, codes)
-        shown = epoch_progress(self.max_epochs) if self.verbose else nullcontext()
-        with shown as on_epoch:
-            curve = train(
-                network,
-                inputs,
-                torch.from_numpy(codes).to(device),
-                learning_rate=self.learning_rate,
-                weight_decay=self.weight_decay,
-                max_epochs=self.max_epochs,
-                tol=self.tol,
-                class_weight=None if weights is None else torch.tensor(weights).float().to(device),
-                generator=generator,
-                on_epoch=on_epoch,
-            )
-        if curve.stopped == "interrupted":
-            warn(
-                f"fit was interrupted after {curve.n_epochs} epochs; the weights of the lowest "
-                "loss so far are kept.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-        return curve
 
     @torch.no_grad()
     def _learn_from(self, network: MGCNDNS, inputs: NetworkInputs) -> None:

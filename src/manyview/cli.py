@@ -1,6 +1,5 @@
 """The command line: verbs that hand on to runs and reports, and print what comes back."""
 
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
 
+from manyview.bench import bench_app
 from manyview.errors import ManyviewError
+from manyview.terminal import print_json, print_text, width
 
 if TYPE_CHECKING:
     from manyview.runs.sources import DataSource
@@ -26,6 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(bench_app)
 USER_ERROR, INTERRUPTED = 2, 130
 # Base of all usage errors, in the click that this typer carries or stands on.
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
@@ -127,7 +129,9 @@ def fit(
         typer.Option(metavar="stratified|random", help="How --label-ratio draws: by class or not."),
     ] = "stratified",
     seed: Annotated[int, typer.Option(metavar="S", help="Of the split and the method.")] = 0,
-    method: Annotated[str, typer.Option(metavar="NAME", help="The method to fit.")] = "mgcn-dns",
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="A name of `manyview methods`.")
+    ] = "mgcn-dns",
     param: Annotated[
         list[str] | None,
         typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter of the method."),
@@ -139,6 +143,7 @@ def fit(
             help="The run's folder, new or empty.  [default: runs/DATA-METHOD-seedS]",
         ),
     ] = None,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     data_dir: DataDir = None,
     views_key: ViewsKey = None,
     labels_key: LabelsKey = None,
@@ -151,10 +156,12 @@ def fit(
 ) -> None:
     """Label all samples of DATA from those whose label is known.
 
-    Leaves a folder with predictions.csv (sample_id; label: the method's answer, also where a
+    Leaves a folder with report.html (what was found, how sure, what to check, for a browser),
+    predictions.csv (sample_id; label: the method's answer, also where a
     label was given; probability: of that label; confidence: of the sample's place in the graph;
     known: whether a label was given; given: that label), run.json, history.csv and the model.
     """
+    from manyview.report.run_page import report_files
     from manyview.report.run_text import run_text
     from manyview.runs.fitting import fit_run
     from manyview.runs.settings import RunSettings, parse_params
@@ -171,13 +178,17 @@ def fit(
         seed=seed,
         out=out,
     )  # fmt: skip
-    run = fit_run(settings, verbose=sys.stderr.isatty() and not (quiet or as_json))
+    run = fit_run(
+        settings,
+        verbose=sys.stderr.isatty() and not (quiet or as_json),
+        extra_files=None if no_report else report_files,
+    )
     for warning in run.warnings:
         typer.echo(f"Warning: {warning}", err=True)
     if as_json:
-        _print_json(run.document())
+        print_json(run.document())
     elif not quiet:
-        _print_text(run_text(run, _width()))
+        print_text(run_text(run, width(), has_report=not no_report))
 
 
 @app.command()
@@ -219,9 +230,9 @@ def predict(
     elif not as_json:
         typer.echo(prediction.csv(), nl=False)
     if as_json:
-        _print_json(prediction.document(out))
+        print_json(prediction.document(out))
     elif not quiet:
-        _print_text(prediction_text(prediction, out, _width()), err=out is None)
+        print_text(prediction_text(prediction, out, width()), err=out is None)
 
 
 @app.command()
@@ -242,11 +253,31 @@ def datasets(
     listed = [(card, is_here(card, data_dir)) for card in cards]
     if as_json:
         documents = [card_document(card, here) for card, here in listed]
-        _print_json(documents if name is None else documents[0])
+        print_json(documents if name is None else documents[0])
     elif name is None:
-        _print_text(catalog_text(listed))
+        print_text(catalog_text(listed))
     else:
-        _print_text(card_text(*listed[0], _width()))
+        print_text(card_text(*listed[0], width()))
+
+
+@app.command()
+def methods(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Tell of this one alone.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the methods: paper, cost, whether they label new samples, and their defaults."""
+    from manyview.methods import METHODS, find_method
+    from manyview.report.method_text import method_document, methods_text
+
+    chosen = list(METHODS.values()) if name is None else [find_method(name)]
+    if as_json:
+        documents = [method_document(method) for method in chosen]
+        print_json(documents if name is None else documents[0])
+    else:
+        print_text(methods_text(chosen, width()))
 
 
 def _source(
@@ -275,20 +306,3 @@ def _as_option(match: re.Match[str]) -> str:
     """`id_column=` becomes `--id-column`, and `id_column='x'` becomes `--id-column 'x'`."""
     value = match[2].removeprefix("=")
     return f"--{match[1].replace('_', '-')}{' ' if value else ''}{value}"
-
-
-def _width() -> int:
-    from rich.console import Console
-
-    return Console().width
-
-
-def _print_text(text: str, *, err: bool = False) -> None:
-    from rich.console import Console
-
-    console = Console(stderr=err, markup=False, highlight=False, emoji=False, soft_wrap=True)
-    console.print(text)
-
-
-def _print_json(document: Any) -> None:
-    typer.echo(json.dumps(document, indent=2, default=str))

@@ -35,6 +35,9 @@ class MethodCard:
         Where it comes from.
     cost
         What its time grows with: m samples, l of them labeled, d features, V views, k neighbours.
+    version
+        Raised whenever the same input no longer gives the same answers, so that stored results
+        of the older code are told from new ones.
     """
 
     name: str
@@ -42,6 +45,7 @@ class MethodCard:
     paper: str
     year: int
     cost: str
+    version: int = 1
 
 
 class MultiViewClassifier(ClassifierMixin, BaseEstimator):
@@ -105,16 +109,14 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         params = self.get_params()
         if not isinstance(params["random_state"], int):
             params["random_state"] = None  # a generator has moved on since
-        save_tree(folder, {"method": self.card.name, "params": params, "learned": learned})
+        save_tree(folder, self.card.name, {"params": params, "learned": learned})
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
         """Read a model that `save` wrote; nothing in the files is ever executed."""
-        tree = load_tree(Path(folder), cls.record_types)
-        if not {"method", "params", "learned"} <= set(tree):
+        tree = load_tree(Path(folder), cls.card.name, cls.record_types)
+        if not {"params", "learned"} <= set(tree):
             raise DataFileError(f"{folder} holds no whole model. Fit the model again.")
-        if tree["method"] != cls.card.name:
-            raise DataFileError(f"{folder} holds a model of {tree['method']}, not {cls.card.name}.")
         unknown = set(tree["params"]) - set(cls().get_params())
         if unknown:
             raise DataFileError(

@@ -3,7 +3,8 @@
 ManyviewError
 ├── InputError            views, labels or a parameter break a rule   (also ValueError)
 │   └── InputTypeError    a value is no number at all                 (also TypeError)
-└── DataFileError         a file is missing or not as described
+├── DataFileError         a file is missing or not as described
+└── PlanError             a plan of a study names something unknown   (also ValueError)
 """
 
 from collections.abc import Iterable
@@ -24,6 +25,10 @@ class InputTypeError(InputError, TypeError):
 
 class DataFileError(ManyviewError):
     """A file is missing, damaged, or not as described."""
+
+
+class PlanError(ManyviewError, ValueError):
+    """A plan of a study is not as a plan must be, or names something unknown."""
 
 
 def did_you_mean(word: object, choices: Iterable[str]) -> str:

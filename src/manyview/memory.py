@@ -1,6 +1,8 @@
 """How much memory is left, and the refusal of work that would not fit."""
 
 import os
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 from manyview.errors import InputError
@@ -46,6 +48,24 @@ def check_memory(needed_gb: float, max_memory: float | str, what: str, way_out: 
             f"{what} needs about {needed_gb:.1f} GB of memory, and {limit:.1f} GB may be used. "
             f"{way_out}, or raise max_memory."
         )
+
+
+def reset_peak_memory() -> None:
+    """Forget the largest memory of this process so far, where the system can."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_memory() -> float:
+    """Return the largest memory of this process since the last reset, or ever, in MB."""
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    import resource
+
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return largest / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def _machine_memory() -> float:

@@ -24,8 +24,8 @@ FORMAT_VERSION = 1
 TENSORS_NAME, TREE_NAME = "model.safetensors", "model.json"
 
 
-def save_tree(folder: Path, tree: dict[str, Any]) -> None:
-    """Write a tree as `model.safetensors` and `model.json`, the latter last."""
+def save_tree(folder: Path, method: str, tree: dict[str, Any]) -> None:
+    """Write a method's tree as `model.safetensors` and `model.json`, the latter last."""
     arrays: dict[str, np.ndarray] = {}
     packed = _pack(tree, "", arrays)
     tensors = safetensors.numpy.save(arrays)
@@ -34,13 +34,14 @@ def save_tree(folder: Path, tree: dict[str, Any]) -> None:
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "manyview": version("manyview"),
+        "method": method,
         "tensors_sha256": hashlib.sha256(tensors).hexdigest(),
     }
     write_whole(folder / TREE_NAME, json.dumps({**head, "model": packed}, indent=1) + "\n")
 
 
-def load_tree(folder: Path, record_types: tuple[type, ...]) -> dict[str, Any]:
-    """Read what `save_tree` wrote; only the named record types are ever built."""
+def load_tree(folder: Path, method: str, record_types: tuple[type, ...]) -> dict[str, Any]:
+    """Read what `save_tree` wrote for a method; only the named record types are ever built."""
     document = _read_json(folder / TREE_NAME)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataFileError(f"{folder / TREE_NAME} is not a manyview model.")
@@ -49,6 +50,8 @@ def load_tree(folder: Path, record_types: tuple[type, ...]) -> dict[str, Any]:
             f"{folder / TREE_NAME} has format version {document.get('format_version')}, this "
             f"manyview reads version {FORMAT_VERSION}. Use manyview {document.get('manyview')}."
         )
+    if document.get("method") != method:
+        raise DataFileError(f"{folder} holds a model of {document.get('method')}, not {method}.")
     tensors = _read_bytes(folder / TENSORS_NAME)
     if hashlib.sha256(tensors).hexdigest() != document.get("tensors_sha256"):
         raise DataFileError(

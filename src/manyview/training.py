@@ -1,17 +1,25 @@
 """Training, Eq. (19): cross-entropy on the labeled samples, Adam, until it has converged."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
+from warnings import warn
 
+import numpy as np
 import torch
+from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
 from manyview.errors import InputError
+from manyview.progress import epoch_progress
 
 SMOOTHING = 10  # epochs averaged: dropout makes a single loss jump
 OnEpoch = Callable[[int, float], None]
+Watch = Callable[[np.ndarray], None]
+Loss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
+AfterStep = Callable[[Callable[[], Tensor]], None]
 
 
 @dataclass
@@ -71,8 +79,11 @@ def train(
     max_epochs: int,
     tol: float,
     weight_decay: float = 0.0,
+    not_decayed: Collection[nn.Parameter] = (),
     class_weight: Tensor | None = None,
+    loss_of: Loss = labeled_cross_entropy,
     generator: torch.Generator | None = None,
+    after_step: AfterStep | None = None,
     on_epoch: OnEpoch | None = None,
 ) -> TrainingCurve:
     """Fit the network to the labeled samples, in place.
@@ -87,22 +98,35 @@ def train(
         Called as `network(*inputs, generator=generator)`; returns [sample, class] logits.
     labels
         [sample] class numbers, -1 where unknown.
+    not_decayed
+        Parameters of the network that `weight_decay` leaves alone.
+    loss_of
+        Loss of the labeled samples' rows, their labels and the weights of the classes.
     generator
         Source of the dropout's randomness.
+    after_step
+        Called after every step of Adam, for what the network learns in another way, with a
+        function that runs a fresh pass and returns its loss.
     on_epoch
         Called after every epoch with the number of epochs done and the last loss.
     """
     is_labeled = (labels >= 0).nonzero().squeeze(1)
     known = labels[is_labeled]
-    optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate, weight_decay=weight_decay)
+    optimizer = torch.optim.Adam(
+        _decay_groups(network, weight_decay, not_decayed), lr=learning_rate
+    )
     curve = TrainingCurve()
     best = _Best(network)
     mean = _RunningMean(network)
+
+    def run() -> tuple[Tensor, Tensor]:
+        logits = network(*inputs, generator=generator)[is_labeled]
+        return logits, loss_of(logits, known, class_weight)
+
     try:
         for _ in range(max_epochs):
             network.train()
-            logits = network(*inputs, generator=generator)[is_labeled]
-            loss = labeled_cross_entropy(logits, known, class_weight)
+            logits, loss = run()
             if not isfinite(loss.item()):
                 raise InputError(
                     f"training diverged: the loss is {loss.item()} in epoch "
@@ -112,6 +136,8 @@ def train(
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+            if after_step is not None:
+                after_step(lambda: run()[1])
             mean.add()
             curve.loss.append(loss.item())
             curve.labeled_accuracy.append((logits.argmax(1) == known).float().mean().item())
@@ -128,6 +154,69 @@ def train(
         curve.stopped = "interrupted"
     network.eval()
     return curve
+
+
+def train_on_codes(
+    network: nn.Module,
+    inputs: tuple[Any, ...],
+    codes: np.ndarray,
+    *,
+    max_epochs: int,
+    class_weight: np.ndarray | None,
+    generator: torch.Generator,
+    verbose: bool,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> TrainingCurve:
+    """Train as the `fit` of a classifier does: from numpy, with progress, warning after Ctrl-C.
+
+    To be called by what `fit` calls: the warning points at the line that called `fit`. `watch`
+    is called after every epoch with the class number the network would then give each sample.
+    Other settings are those of `train`.
+    """
+    device = generator.device
+
+    @torch.no_grad()
+    def show_answers(n_epochs: int, loss: float) -> None:
+        if show_progress is not None:
+            show_progress(n_epochs, loss)
+        if watch is not None:
+            network.eval()  # `train` turns it back
+            watch(network(*inputs).argmax(dim=1).cpu().numpy())
+
+    with epoch_progress(max_epochs) if verbose else nullcontext() as show_progress:
+        curve = train(
+            network,
+            inputs,
+            torch.from_numpy(codes).to(device),
+            max_epochs=max_epochs,
+            class_weight=None
+            if class_weight is None
+            else torch.tensor(class_weight).float().to(device),
+            generator=generator,
+            on_epoch=show_answers,
+            **settings,
+        )
+    if curve.stopped == "interrupted":
+        warn(
+            f"fit was interrupted after {curve.n_epochs} epochs; the weights of the lowest "
+            "loss so far are kept.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return curve
+
+
+def _decay_groups(
+    network: nn.Module, weight_decay: float, not_decayed: Collection[nn.Parameter]
+) -> list[dict[str, Any]]:
+    kept = {id(parameter) for parameter in not_decayed}
+    decayed = [parameter for parameter in network.parameters() if id(parameter) not in kept]
+    groups = [
+        {"params": decayed, "weight_decay": weight_decay},
+        {"params": list(not_decayed), "weight_decay": 0.0},
+    ]
+    return [group for group in groups if group["params"]]
 
 
 class _KeptWeights:

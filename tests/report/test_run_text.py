@@ -68,6 +68,13 @@ def test_run_is_told_whole():
     assert run_text(RUN, width=100) == TEXT
 
 
+def test_report_is_named_first_among_the_files_where_there_is_one():
+    line = "            report.html      the whole report, to open in a browser\n"
+    before, after = TEXT.split("            predictions.csv")
+    told = run_text(RUN, width=100, has_report=True)
+    assert told == f"{before}{line}            predictions.csv{after}"
+
+
 @pytest.mark.parametrize(
     ("stopped", "words"),
     [

@@ -1,18 +1,9 @@
-"""Tiny data as files, and settings that fit them fast."""
+"""Settings that fit tiny data fast."""
 
-import numpy as np
 import pytest
 
 from manyview.runs.settings import RunSettings
 from manyview.runs.sources import DataSource
-
-
-@pytest.fixture
-def shapes(tmp_path, tiny_views):
-    """A file of 60 samples of 3 classes in 2 views, all labels known."""
-    file = tmp_path / "shapes.npz"
-    np.savez(file, **tiny_views.views, y=tiny_views.labels)
-    return file
 
 
 @pytest.fixture

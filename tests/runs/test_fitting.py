@@ -61,6 +61,25 @@ def test_run_leaves_exactly_its_files(quick, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "shapes.npz"]
 
 
+def test_extra_files_are_made_from_the_run_and_lie_in_its_folder(quick, tiny_views):
+    def extra(run, data, labels, model):
+        known = int((labels >= 0).sum())
+        return {"notes.txt": f"{run.n_labeled} {known} {len(data.views)} {len(model.classes_)}"}
+
+    run = fit_run(quick(), extra_files=extra)
+    assert sorted(file.name for file in run.folder.iterdir()) == sorted([*FILES, "notes.txt"])
+    assert (run.folder / "notes.txt").read_text() == "12 12 60 3"
+
+
+def test_extra_files_that_fail_leave_nothing(quick, tmp_path):
+    def fail(run, data, labels, model):
+        raise RuntimeError("no page")
+
+    with pytest.raises(RuntimeError, match="no page"):
+        fit_run(quick(), extra_files=fail)
+    assert [path.name for path in tmp_path.iterdir()] == ["shapes.npz"]
+
+
 def test_predictions_show_given_labels_beside_answers(quick, tiny_views):
     run = fit_run(quick())
     shown = hide_labels(tiny_views.labels, 0.2, random_state=0)

@@ -145,8 +145,8 @@ def test_truncated_model_is_refused(run, new):
 
 @pytest.mark.parametrize("part", ["params", "learned"])
 def test_model_without_one_of_its_parts_is_refused(run, new, part):
-    tree = load_tree(run.folder, MGCNDNSClassifier.record_types)
-    save_tree(run.folder, {name: value for name, value in tree.items() if name != part})
+    tree = load_tree(run.folder, "mgcn-dns", MGCNDNSClassifier.record_types)
+    save_tree(run.folder, "mgcn-dns", {name: value for name, value in tree.items() if name != part})
     with pytest.raises(DataFileError, match=r"holds no whole model\. Fit the model again"):
         predict_run(run.folder, DataSource((str(new),)))
 

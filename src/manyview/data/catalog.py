@@ -71,6 +71,12 @@ def load_dataset(name: str, *, data_dir: str | Path | None = None) -> Dataset:
     return dataset
 
 
+def check_here(card: DatasetCard, data_dir: str | Path | None = None) -> None:
+    """Refuse a data set whose file is not here, and say how to name its folder."""
+    if card.file is not None:
+        _find_file(card, card.file, data_dir)
+
+
 def _find_file(card: DatasetCard, file: str, data_dir: str | Path | None) -> Path:
     found = locate_file(card, data_dir)
     if found is not None:

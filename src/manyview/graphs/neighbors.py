@@ -12,6 +12,7 @@ from scipy import sparse
 from manyview.data.views import View
 
 BLOCK_BYTES = 64 * 2**20  # one block of distances; bounds the memory at any number of samples
+PAIR_BYTES = 2**20  # one block of differences; stays in the cache
 NOBODY = -1
 
 
@@ -97,7 +98,7 @@ def distances_on_pairs(features: View, rows: np.ndarray, columns: np.ndarray) ->
     width = features.shape[1]
     if isinstance(features, sparse.csr_array):
         width = 4 * int(np.diff(features.indptr).max(initial=0))  # two rows, with their columns
-    block = max(1, BLOCK_BYTES // (8 * max(width, 1)))
+    block = max(1, PAIR_BYTES // (8 * max(width, 1)))
     distances = np.empty(len(rows))
     for start in range(0, len(rows), block):
         pairs = slice(start, start + block)

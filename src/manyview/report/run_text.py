@@ -12,6 +12,7 @@ STOPPED = {
     "max_epochs": "the most it may take; the loss had not converged yet",
     "interrupted": "then interrupted; the best so far is kept",
 }
+REPORT = {"report.html": "the whole report, to open in a browser"}
 FILES = {
     "predictions.csv": "label, probability and confidence of every sample",
     "run.json": "settings, versions, checksum, scores",
@@ -19,7 +20,7 @@ FILES = {
 }
 
 
-def run_text(run: Run, width: int) -> str:
+def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
     """Say what was read, done and found, and where the files are."""
     sections = [
         ("Data", [_data_line(run.data), *run.data.notes]),
@@ -37,7 +38,11 @@ def run_text(run: Run, width: int) -> str:
             f"{doubt.sample_id} ({doubt.label}, {doubt.probability:.2f})" for doubt in run.doubts
         )
         sections[-1][1].extend([f"Least certain, with label and probability: {doubts}.", ""])
-    files = {**FILES, "model.*": f"the model, for: manyview predict {run.folder} NEW_DATA"}
+    files = {
+        **(REPORT if has_report else {}),
+        **FILES,
+        "model.*": f"the model, for: manyview predict {run.folder} NEW_DATA",
+    }
     listed = [f"  {name:<15}  {text}" for name, text in files.items()]
     sections.append(("Files", ["\n".join([str(run.folder), *listed])]))
     return set_sections(sections, width)

@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -31,15 +32,20 @@ from manyview.runs.records import (
 from manyview.runs.settings import RunSettings
 
 N_DOUBTS = 5
+# From the record, the data, the labels the method saw and the model: files of the folder.
+ExtraFiles = Callable[[Run, Dataset, np.ndarray, Any], Mapping[str, str]]
 PREDICTIONS_HEADER = ("sample_id", "label", "probability", "confidence", "known", "given")
 
 
-def fit_run(settings: RunSettings, *, verbose: bool = False) -> Run:
+def fit_run(
+    settings: RunSettings, *, verbose: bool = False, extra_files: ExtraFiles | None = None
+) -> Run:
     """Load the data, hide labels where asked to, fit, and write the run's folder.
 
     The folder holds `predictions.csv`, `run.json`, `model.safetensors`, `model.json` and
-    `history.csv`. It appears when all of it is written; a run that fails or is interrupted
-    before it has learned anything leaves nothing.
+    `history.csv`, and what `extra_files` makes, such as a report: name -> content. It appears
+    when all of it is written; a run that fails or is interrupted before it has learned
+    anything leaves nothing.
     """
     settings.check()
     if settings.out is not None:
@@ -55,7 +61,8 @@ def fit_run(settings: RunSettings, *, verbose: bool = False) -> Run:
         if verbose:
             model.set_params(verbose=False)  # the screen is no property of the model
         run = _record(settings, folder, data, labels, model, seconds, messages)
-        _write(run, stage, data, labels, model)
+        extras = {} if extra_files is None else extra_files(run, data, labels, model)
+        _write(run, stage, data, labels, model, extras)
     return run
 
 
@@ -171,13 +178,22 @@ def _doubts(data: Dataset, model: Any, is_open: np.ndarray) -> tuple[Doubt, ...]
     )
 
 
-def _write(run: Run, stage: Path, data: Dataset, labels: np.ndarray, model: Any) -> None:
+def _write(
+    run: Run,
+    stage: Path,
+    data: Dataset,
+    labels: np.ndarray,
+    model: Any,
+    extras: Mapping[str, str],
+) -> None:
     try:
         model.save(stage)
         write_whole(stage / PREDICTIONS_NAME, _predictions(data, labels, model))
         write_whole(stage / HISTORY_NAME, _history(model))
         document = json.dumps(run.document(), indent=2, ensure_ascii=False, default=str)
         write_whole(stage / RUN_NAME, document + "\n")
+        for name, content in extras.items():
+            write_whole(stage / name, content)
     except (DataFileError, OSError) as error:
         # Name the folder the user asked for, not the temporary one.
         cause = error.__cause__ if isinstance(error, DataFileError) else error

@@ -88,6 +88,7 @@ def predict_run(folder: Path, source: DataSource) -> Prediction:
     """
     record = _read_record(folder)
     method = find_method(record["method"])
+    method.check_labels_new_samples()
     fitted = record["data"]
     model = method.load(folder)
     data = source.load()

@@ -5,7 +5,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from manyview.data.cards import CATALOG, DatasetCard
-from manyview.data.catalog import AMBIGUOUS_NAME, find_card, load_dataset, locate_file
+from manyview.data.catalog import (
+    AMBIGUOUS_NAME,
+    check_here,
+    find_card,
+    load_dataset,
+    locate_file,
+)
 from manyview.data.dataset import Dataset
 from manyview.data.readers import read_views
 from manyview.data.reading import ReadOptions
@@ -47,6 +53,12 @@ class DataSource:
             f"read. Write {os.curdir}{os.sep}{self.names[0]} to read it."
         )
         return replace(dataset, notes=(*dataset.notes, note))
+
+    def check_here(self) -> None:
+        """Refuse a data set of the catalogue whose file is not here, without opening it."""
+        card = self._card()
+        if card is not None:
+            check_here(card, self.data_dir)
 
     def paths(self) -> list[Path]:
         """Absolute paths of what is read; none for data that need no file."""

@@ -1,0 +1,177 @@
+"""The networks of Co-GCN: graph convolution over learned mixtures of the views' graphs.
+
+view graphs, pi -> propagate_mixed -> MixedGCN -> CoGCN -> summed_negative_log_likelihood
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from manyview.graphs.support import GraphSupport
+from manyview.layers.fusion import mixing_weights
+from manyview.layers.graph_convolution import GraphConvolution
+from manyview.layers.sparse_product import propagate
+from manyview.network import drop
+
+
+class ViewGraph(NamedTuple):
+    """One view's renormalised graph, on its own edges alone."""
+
+    support: GraphSupport
+    weights: Tensor  # [edge]
+
+
+class NetInputs(NamedTuple):
+    """What one net is called with."""
+
+    graphs: Sequence[ViewGraph]  # of all views
+    features: Tensor  # [node, feature], dense or sparse CSR
+    center: Tensor | None  # [feature], subtracted from every row without making it dense
+
+
+def propagate_mixed(graphs: Sequence[ViewGraph], shares: Tensor, hidden: Tensor) -> Tensor:
+    """Multiply a mixture of graphs with node features: (sum_u pi_u A_u) H.
+
+    View by view, so that the gradient for pi_u is a dot product with A_u H, and none for each
+    edge is needed.
+
+    Shapes
+    ------
+    shares : [view]
+    hidden : [node, feature]
+    returns : [node, feature]
+    """
+    products = [propagate(support, weights, hidden) for support, weights in graphs]
+    return torch.einsum("v,vnf->nf", shares, torch.stack(products))
+
+
+class MixedGCN(nn.Module):
+    """A two-layer GCN over learned mixtures of the views' graphs.
+
+        Z = A^(2) relu(A^(1) H W1) W2,   A^(k) = sum_u pi^(k)_u A_u,   pi on the simplex
+
+    Parameters
+    ----------
+    n_inputs, hidden, n_classes
+        Columns of H, of the hidden layer, and of the result.
+    dropout
+        Share of the hidden features that is set to 0 while training.
+    n_views
+        Number of view graphs.
+    n_mixtures
+        2 gives each layer its own mixture, 1 both the same.
+    official_weights
+        Hold pi itself, to be changed by `released_update`, in place of logits that Adam learns.
+
+    Shapes
+    ------
+    features : [node, feature], dense or sparse CSR
+    center : [feature], subtracted from every row of the features without making them dense
+    returns : [node, class], logits
+    """
+
+    def __init__(
+        self,
+        n_inputs: int,
+        hidden: int,
+        n_classes: int,
+        dropout: float,
+        *,
+        n_views: int,
+        n_mixtures: int = 2,
+        official_weights: bool = False,
+    ) -> None:
+        super().__init__()
+        self.first = GraphConvolution(n_inputs, hidden)
+        self.second = GraphConvolution(hidden, n_classes)
+        self.dropout = dropout
+        self.official_weights = official_weights
+        start = torch.full((n_mixtures, n_views), 1 / n_views if official_weights else 0.0)
+        self.mixing = nn.Parameter(start, requires_grad=not official_weights)
+
+    def mixing_weights(self) -> Tensor:
+        """Share of each view's graph (column) in each mixture (row): pi."""
+        return self.mixing if self.official_weights else mixing_weights(self.mixing)
+
+    def forward(
+        self,
+        graphs: Sequence[ViewGraph],
+        features: Tensor,
+        center: Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Return the logits of every node; `generator` draws the dropout."""
+        shares = self.mixing_weights()
+        messages = self.first.messages(features, center)
+        hidden = torch.relu(propagate_mixed(graphs, shares[0], messages))
+        if self.training:
+            hidden = drop(hidden, self.dropout, generator)
+        return propagate_mixed(graphs, shares[-1], self.second.messages(hidden))
+
+
+class CoGCN(nn.Module):
+    """Several networks that vote: the sum of their log-probabilities.
+
+    Parameters
+    ----------
+    nets
+        Each is called with its own inputs.
+
+    Shapes
+    ------
+    inputs : one for each net
+    returns : [node, class], sum over the nets of log p(class)
+    """
+
+    def __init__(self, nets: Sequence[MixedGCN]) -> None:
+        super().__init__()
+        self.nets = nn.ModuleList(nets)
+
+    def forward(self, *inputs: NetInputs, generator: torch.Generator | None = None) -> Tensor:
+        """Return the sums; `generator` draws the dropout."""
+        logits = [
+            net(*own, generator=generator) for net, own in zip(self.nets, inputs, strict=True)
+        ]
+        return torch.stack([one.log_softmax(dim=1) for one in logits]).sum(dim=0)
+
+
+def summed_negative_log_likelihood(
+    log_probabilities: Tensor, labels: Tensor, class_weight: Tensor | None = None
+) -> Tensor:
+    """Mean over samples of -sum_v log p_v(label): the sum of the nets' own cross-entropies.
+
+    It is not that of the vote, which would be scaled to a sum of 1 first: each net learns as if
+    it were alone.
+
+    Shapes
+    ------
+    log_probabilities : [labeled sample, class], summed over the nets
+    """
+    return nn.functional.nll_loss(log_probabilities, labels, weight=class_weight)
+
+
+def released_update(weights: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
+    """Change pi as the released program does: view by view, a softmax after each.
+
+        for u = 1..V:  pi_u <- pi_u - learning_rate dL/dpi_u;  pi <- softmax(pi)
+
+    The softmax of weights that already sum to 1 brings them close to 1/V, and V of them closer.
+
+    Shapes
+    ------
+    weights, gradient : [mixture, view]
+    returns : [mixture, view], rows sum to 1
+
+    Examples
+    --------
+    >>> pi = torch.tensor([[0.9, 0.1]])
+    >>> released_update(pi, torch.zeros(1, 2), learning_rate=0.01)
+    tensor([[0.5939, 0.4061]])
+    """
+    weights = weights.clone()
+    for view in range(weights.shape[1]):
+        weights[:, view] -= learning_rate * gradient[:, view]
+        weights = weights.softmax(dim=1)
+    return weights

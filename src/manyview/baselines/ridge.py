@@ -1,0 +1,57 @@
+"""Small pieces of ridge regression that several methods share."""
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from manyview.data.views import View
+
+
+def solve_positive(
+    matrix: np.ndarray, diagonal: np.ndarray | float, right: np.ndarray
+) -> np.ndarray:
+    """Solve (matrix + diag(diagonal)) x = right for a symmetric matrix without negative values.
+
+    Where the diagonal drowns in the rounding of the matrix, as beside duplicates of large
+    numbers, it is raised just above that rounding.
+
+    Examples
+    --------
+    >>> solve_positive(np.ones((2, 2)), 1.0, np.array([[3.0], [3.0]]))
+    array([[1.],
+           [1.]])
+    """
+    n_rows = len(matrix)
+    lift = 0.0
+    while True:
+        system = matrix.copy()
+        system[np.diag_indices(n_rows)] += diagonal + lift
+        try:
+            factor = linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError:
+            largest = float(matrix.diagonal().max())
+            lift = max(10 * lift, n_rows * np.finfo(np.float64).eps * largest)
+            continue
+        return np.asarray(linalg.cho_solve(factor, right, check_finite=False))
+
+
+def inner_products(view: View) -> np.ndarray:
+    """Inner products of all rows, X X^T, dense, in float64."""
+    wide: Any = view.astype(np.float64)
+    product = wide @ wide.T
+    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
+
+
+def center_products(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inner products of the centred rows, and those of the centred rows with their mean.
+
+    Examples
+    --------
+    >>> center_products(inner_products(np.array([[1.0], [3.0]])))
+    (array([[ 1., -1.], [-1., 1.]]), array([-2., 2.]))
+    """
+    row_means = products.mean(axis=0)
+    mean_square = row_means.mean()
+    centered = products - row_means - row_means[:, None] + mean_square
+    return centered, row_means - mean_square

@@ -1,0 +1,237 @@
+"""Self-representations of several views: every sample as a mixture of the others.
+
+    minimise  ||Z||_* + noise_weight ||E||_{2,1} + smoothness sum_v tr(Z_v L_v Z_v^T)
+    subject to  X_v = X_v Z_v + E_v   in every view v
+
+X_v is [feature, sample], Z_v [sample, sample], L_v the Laplacian of a hypergraph made of Z_v.
+||Z||_* is the nuclear norm of all Z_v together (`shrink_tensor`), which makes the views agree;
+||E||_{2,1} sums the lengths of the columns of all E_v stacked, which lets samples be outliers.
+"""
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from manyview.baselines.representation_terms import hypergraph_laplacian, shrink_tensor
+from manyview.data.views import View
+from manyview.graphs.neighbors import BLOCK_BYTES
+from manyview.memory import GB
+
+FIRST_PENALTY, LARGEST_PENALTY = 1e-4, 1e11
+ROWS_AT_ONCE = 64  # so that a triangular solve stays in the processor's cache
+
+
+class SelfRepresentations(NamedTuple):
+    """What `self_representations` finds.
+
+    Attributes
+    ----------
+    affinities
+        [view, sample, sample], (|Z_v| + |Z_v^T|) / 2.
+    objective
+        What is minimised, after each iteration, with the hypergraphs of that iteration.
+    residuals
+        After each iteration, the largest row sums, over all views, of |X - X Z - E| and of
+        |Z - G|, where G is the copy of Z in the tensor norm.
+    """
+
+    affinities: np.ndarray
+    objective: list[float]
+    residuals: list[tuple[float, float]]
+
+
+def self_representations(
+    features: Sequence[np.ndarray],
+    *,
+    noise_weight: float,
+    smoothness: float,
+    max_iter: int,
+    tol: float,
+    on_iteration: Callable[[int, float], None] | None = None,
+) -> SelfRepresentations:
+    """Represent each sample by the others in all views at once, by alternating directions.
+
+    The result hangs on the order of the samples, because the tensor norm takes a Fourier
+    transform along them: samples in the order of their classes give the classes away.
+
+    Parameters
+    ----------
+    features
+        One [sample, feature] a view.
+    noise_weight, smoothness
+        Weights of the second and the third term, lambda_1 and lambda_2.
+    tol
+        Iterations stop when both residuals are below it.
+    on_iteration
+        Called with the number of iterations done and the larger residual.
+    """
+    views = [_rotated(view) for view in features]
+    solvers = [_RidgeSolver(view) for view in views]
+    n_samples = views[0].shape[1]
+    # Z, its copies G under the tensor norm and Q under the Laplacians, and the multipliers W of
+    # Z = G and B of Q = Z: [view, sample, sample].
+    mixtures, low_rank, smooth, low_rank_duals, smooth_duals = (
+        np.zeros((len(views), n_samples, n_samples)) for _ in range(5)
+    )
+    noise = [np.zeros_like(view) for view in views]
+    noise_duals = [np.zeros_like(view) for view in views]
+    laplacians = [sparse.csr_array((n_samples, n_samples)) for _ in views]
+    objective: list[float] = []
+    residuals: list[tuple[float, float]] = []
+    penalty = FIRST_PENALTY
+    for n_done in range(1, max_iter + 1):
+        for v, view in enumerate(views):
+            if n_done > 1:
+                laplacians[v] = hypergraph_laplacian(_affinity(mixtures[v]))
+            right = smooth_duals[v] - low_rank_duals[v]
+            right /= penalty
+            right += smooth[v]
+            right += low_rank[v]
+            right += view.T @ (view - noise[v] + noise_duals[v] / penalty)
+            mixtures[v] = solvers[v](right)
+        misfits = [view - view @ mixture for view, mixture in zip(views, mixtures, strict=True)]
+        whole = [misfit + dual / penalty for misfit, dual in zip(misfits, noise_duals, strict=True)]
+        noise, noise_norm = _shorter_columns(whole, noise_weight / penalty)
+        noise_duals = [penalty * (full - kept) for full, kept in zip(whole, noise, strict=True)]
+        for v, laplacian in enumerate(laplacians):
+            right = penalty * mixtures[v] - smooth_duals[v]
+            _solve_from_right(right, laplacian, 2 * smoothness, penalty, out=smooth[v])
+            np.multiply(smooth[v], penalty, out=smooth_duals[v])
+            smooth_duals[v] -= right
+        low_rank_duals /= penalty
+        low_rank_duals += mixtures
+        tensor_norm = shrink_tensor(low_rank_duals, 1 / penalty, out=low_rank)
+        low_rank_duals -= low_rank
+        low_rank_duals *= penalty
+        # Q solves its equation, so B = -2 smoothness Q L, and this is the term with L.
+        roughness = -float(np.vdot(smooth_duals, smooth)) / 2
+        objective.append(tensor_norm + noise_weight * noise_norm + roughness)
+        residuals.append(
+            (
+                max(_largest_row_sum(m - e) for m, e in zip(misfits, noise, strict=True)),
+                max(_largest_row_sum(z - g) for z, g in zip(mixtures, low_rank, strict=True)),
+            )
+        )
+        if on_iteration is not None:
+            on_iteration(n_done, max(residuals[-1]))
+        if max(residuals[-1]) < tol:
+            break
+        penalty = min(2 * penalty, LARGEST_PENALTY)
+    for mixture in mixtures:
+        mixture[:] = _affinity(mixture)
+    return SelfRepresentations(mixtures, objective, residuals)
+
+
+def order_by_content(views: Sequence[View]) -> np.ndarray:
+    """Order samples by a checksum of their features: as good as random, but always the same.
+
+    The order that samples come in, often that of their classes, has no part in it; equal samples
+    keep theirs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> view = np.arange(6.0)[:, None]
+    >>> np.array_equal(view[order_by_content([view])], view[::-1][order_by_content([view[::-1]])])
+    True
+    """
+    digests = [blake2b(digest_size=8) for _ in range(views[0].shape[0])]
+    for view in views:
+        rows: Any = sparse.csr_array(view.astype(np.float64))  # a copy
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        columns = rows.indices.astype(np.int64)
+        for digest, start, end in zip(digests, rows.indptr[:-1], rows.indptr[1:], strict=True):
+            digest.update(np.int64(end - start).tobytes())
+            digest.update(columns[start:end].tobytes())
+            digest.update(rows.data[start:end].tobytes())
+    keys = [int.from_bytes(digest.digest(), "big") for digest in digests]
+    return np.argsort(np.array(keys, dtype=np.uint64), kind="stable")
+
+
+def memory_needed(n_samples: int, n_features: Sequence[int]) -> float:
+    """Estimate the memory that `self_representations` takes, in GB.
+
+    Five [sample, sample] arrays a view, one more for each view that is not narrow and three to
+    work with; five [feature, sample] arrays a view, once it is rotated; and the views as given.
+    """
+    n_views, square = len(n_features), n_samples**2
+    n_wide = sum(2 * width > n_samples for width in n_features)
+    learning = (5 * n_views + n_wide + 3) * square
+    learning += 5 * sum(min(width, n_samples) for width in n_features) * n_samples
+    rotating = 3 * max(n_features) * n_samples
+    n_bytes = 8 * max(learning, rotating) + 4 * sum(n_features) * n_samples
+    return (n_bytes + 3 * min(BLOCK_BYTES, 8 * n_views * square)) / GB
+
+
+class _RidgeSolver:
+    """Multiply by (2 I + X^T X)^-1, through the smaller of the two Gram matrices."""
+
+    def __init__(self, view: np.ndarray) -> None:
+        n_features, n_samples = view.shape
+        self.view = view
+        self.is_narrow = 2 * n_features <= n_samples
+        gram = view @ view.T if self.is_narrow else view.T @ view
+        gram[np.diag_indices_from(gram)] += 2.0
+        right = view if self.is_narrow else np.eye(n_samples)
+        self.solved = scipy.linalg.solve(gram, right, assume_a="pos")
+
+    def __call__(self, right: np.ndarray) -> np.ndarray:
+        if self.is_narrow:  # Woodbury: (I - X^T (2 I + X X^T)^-1 X) / 2
+            return np.asarray((right - self.view.T @ (self.solved @ right)) / 2)
+        return np.asarray(self.solved @ right)
+
+
+def _solve_from_right(
+    right: np.ndarray,
+    laplacian: sparse.csr_array,
+    weight: float,
+    penalty: float,
+    out: np.ndarray,
+) -> None:
+    """Solve Q (weight L + penalty I) = right for Q."""
+    system = weight * laplacian + penalty * sparse.eye_array(len(right))
+    factors = splu(
+        sparse.csc_array(system),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    for start in range(0, len(right), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        out[rows] = factors.solve(right[rows].T).T
+
+
+def _shorter_columns(
+    matrices: Sequence[np.ndarray], threshold: float
+) -> tuple[list[np.ndarray], float]:
+    """Shorten the columns of the stacked matrices by a length, and sum what is left of them."""
+    lengths = np.sqrt(sum(np.einsum("ij,ij->j", matrix, matrix) for matrix in matrices))
+    shorter = np.maximum(lengths - threshold, 0.0)
+    factor = np.divide(shorter, lengths, out=np.zeros_like(lengths), where=shorter > 0)
+    return [matrix * factor for matrix in matrices], float(shorter.sum())
+
+
+def _rotated(features: np.ndarray) -> np.ndarray:
+    """Return X [feature, sample], turned into no more dimensions than there are samples.
+
+    Only the lengths of columns and the angles between them matter.
+    """
+    view = np.ascontiguousarray(features.T, dtype=np.float64)
+    if view.shape[0] <= view.shape[1]:
+        return view
+    return np.array(scipy.linalg.qr(view, mode="r", overwrite_a=True)[0][: view.shape[1]])
+
+
+def _affinity(mixture: np.ndarray) -> np.ndarray:
+    sizes = np.abs(mixture)
+    return np.asarray((sizes + sizes.T) / 2)
+
+
+def _largest_row_sum(matrix: np.ndarray) -> float:
+    return float(np.abs(matrix).sum(axis=1).max())

@@ -1,0 +1,220 @@
+"""Self-training: a support vector machine that believes its surest answers."""
+
+from collections.abc import Mapping
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from manyview.baselines.joined import JoinedViews, join_views, labeled_shares
+from manyview.baselines.svm import SoftmaxSVC, check_kernel_memory, check_machine
+from manyview.contract import MethodCard, MultiViewClassifier
+from manyview.data.labels import UNKNOWN, class_weights
+from manyview.data.scaled_views import Scaling, scaling_by_view
+from manyview.data.scaling import ViewScaler
+from manyview.data.views import MultiView, View
+from manyview.errors import InputError, check_choice
+from manyview.memory import check_max_memory
+from manyview.parameters import check_number
+
+ROUNDING = 1e-9
+
+
+class SelfTrainingSVMClassifier(MultiViewClassifier):
+    """Train on the labels, believe the surest answers, train again. Self-training.
+
+    A support vector machine on the scaled views side by side is trained on the labeled
+    samples; the surest share of its answers is taken for labels; and so on until all samples
+    are labeled. Not a method of the paper, but what a scikit-learn user would try first.
+
+    A share, not a threshold on the probability, because the machine's probabilities are not
+    calibrated: 0.75 would be nearly everybody with two classes and nobody with twenty.
+
+    Parameters
+    ----------
+    selection
+        Which answers are believed. "by-class": the surest of each class, as many as its share
+        among the given labels, so that no class swallows the others; as in co-training (Blum
+        and Mitchell, 1998). "surest": the surest of all, as scikit-learn's
+        `SelfTrainingClassifier` does with `criterion="k_best"`; a machine that favours the
+        largest class, as on text with few labels, then soon knows no other.
+    share_a_round
+        Share of the unlabeled samples that is labeled in each round, above 0, at most 1.
+    kernel, penalty, gamma
+        Of the machine, as in `SVMClassifier`.
+    class_weight
+        None, "balanced" (by the given labels), or a dict of class -> weight.
+    scaling
+        "unit", "standard", "tfidf" or "none" (see `fit_scaler`), for all views, or a list or
+        a dict by name with one for each.
+    max_memory
+        GB that may be used, "auto" for what is free.
+    random_state
+        Unused; for one contract.
+
+    Attributes
+    ----------
+    classes_ : [class]
+    transduction_ : [sample], a label for every fitted sample: the answer of the last machine
+    label_distributions_ : [sample, class], softmax of its votes and margins; not calibrated
+    believed_codes_ : [sample], class number the last machine was trained with
+    labeled_in_round_ : [sample], 0 where the label was given
+    n_iter_ : int, number of rounds
+    features_ : the scaled views side by side; the last machine is trained again from them when
+        new samples come
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> views = [np.array([[0.0], [1.0], [8.0], [9.0]]), np.array([[5.0], [5.5], [2.0], [2.5]])]
+    >>> model = SelfTrainingSVMClassifier().fit(views, ["low", None, "high", None])
+    >>> model.transduction_.tolist()
+    ['low', 'low', 'high', 'high']
+    """
+
+    card = MethodCard(
+        name="self-training",
+        title="Self-training",
+        paper="Yarowsky: Unsupervised word sense disambiguation rivaling supervised methods. ACL",
+        year=1995,
+        cost="m^2 x d a round, ten rounds",
+    )
+    record_types = (JoinedViews, ViewScaler)
+    takes_graphs = False
+
+    def __init__(
+        self,
+        *,
+        selection: str = "by-class",
+        share_a_round: float = 0.1,
+        kernel: str = "rbf",
+        penalty: float = 1.0,
+        gamma: float | str = "scale",
+        class_weight: str | Mapping[Any, float] | None = None,
+        scaling: Scaling = "unit",
+        max_memory: float | str = "auto",
+        random_state: int | None = None,
+    ) -> None:
+        self.selection = selection
+        self.share_a_round = share_a_round
+        self.kernel = kernel
+        self.penalty = penalty
+        self.gamma = gamma
+        self.class_weight = class_weight
+        self.scaling = scaling
+        self.max_memory = max_memory
+        self.random_state = random_state
+
+    def _check_parameters(self, views: MultiView) -> None:
+        check_choice("selection", self.selection, ("by-class", "surest"))
+        check_number("share_a_round", self.share_a_round, above=0)
+        if self.share_a_round > 1:
+            raise InputError(f"share_a_round must be at most 1; got {self.share_a_round!r}.")
+        check_machine(self.kernel, self.penalty, self.gamma)
+        check_max_memory(self.max_memory)
+        check_kernel_memory(len(views), self.max_memory, self.card.name)
+        scaling_by_view(self.scaling, views)
+
+    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+        self.joined_, self.features_ = join_views(views, self.scaling)
+        weights = class_weights(self.class_weight, self.classes_, codes)
+        self.class_weights_ = None if weights is None else dict(enumerate(weights.tolist()))
+        self.believed_codes_, self.labeled_in_round_ = self_train(
+            self._machine(),
+            self.features_,
+            codes,
+            n_a_round=ceil(self.share_a_round * (codes == UNKNOWN).sum()),
+            shares=labeled_shares(codes, len(self.classes_))
+            if self.selection == "by-class"
+            else None,
+        )
+        self.n_iter_ = int(self.labeled_in_round_.max())
+        self.label_distributions_ = self._last_machine().predict_proba(self.features_)
+
+    def _label_new(self, views: MultiView) -> np.ndarray:
+        return self._last_machine().predict_proba(self.joined_(views))
+
+    def _last_machine(self) -> SoftmaxSVC:
+        return self._machine().fit(self.features_, self.believed_codes_)
+
+    def _machine(self) -> SoftmaxSVC:
+        return SoftmaxSVC(
+            kernel=self.kernel,
+            penalty=self.penalty,
+            gamma=self.gamma,
+            class_weight=self.class_weights_,
+        )
+
+
+def self_train(
+    machine: SoftmaxSVC,
+    features: View,
+    codes: np.ndarray,
+    *,
+    n_a_round: int,
+    shares: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Label `n_a_round` samples a round: class number and round of each, 0 where given.
+
+    With `shares` [class] each class gets its share of a round, rounded up; else the surest of
+    all samples are taken.
+    """
+    believed, in_round = codes.copy(), np.zeros(len(codes), dtype=np.int64)
+    while (unlabeled := np.flatnonzero(believed == UNKNOWN)).size:
+        is_labeled = believed != UNKNOWN
+        machine.fit(features[is_labeled], believed[is_labeled])
+        probabilities = machine.predict_proba(features[unlabeled])
+        if shares is None:
+            answers = surest(probabilities, n_a_round)
+        else:
+            answers = surest_by_class(probabilities, share_of_round(shares, n_a_round))
+        chosen = unlabeled[answers != UNKNOWN]
+        believed[chosen] = answers[answers != UNKNOWN]
+        in_round[chosen] = in_round.max() + 1
+    return believed, in_round
+
+
+def surest(probabilities: np.ndarray, n_chosen: int) -> np.ndarray:
+    """Class of the surest samples, -1 for the others.
+
+    Examples
+    --------
+    >>> surest(np.array([[0.6, 0.4], [0.1, 0.9], [0.5, 0.5]]), 2)
+    array([ 0,  1, -1])
+    """
+    answers = probabilities.argmax(axis=1)
+    order = np.argsort(-probabilities.max(axis=1), kind="stable")
+    answers[order[n_chosen:]] = UNKNOWN
+    return np.asarray(answers)
+
+
+def surest_by_class(probabilities: np.ndarray, n_by_class: np.ndarray) -> np.ndarray:
+    """Class of the surest samples of each class, no more than asked for; -1 for the others.
+
+    A sample that two classes want goes to the one that is surer of it.
+
+    Examples
+    --------
+    >>> surest_by_class(np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]]), np.array([1, 1]))
+    array([ 0, -1,  1])
+    """
+    n_classes = probabilities.shape[1]
+    answers = [UNKNOWN] * len(probabilities)
+    n_left = n_by_class.tolist()
+    for pair in np.argsort(-probabilities, axis=None, kind="stable").tolist():
+        sample, code = divmod(pair, n_classes)
+        if answers[sample] == UNKNOWN and n_left[code]:
+            answers[sample] = code
+            n_left[code] -= 1
+    return np.array(answers)
+
+
+def share_of_round(shares: np.ndarray, n_a_round: int) -> np.ndarray:
+    """Divide a round among the classes, rounded up, so that none is ever left out.
+
+    Examples
+    --------
+    >>> share_of_round(np.array([0.5, 0.3, 0.2]), 4)
+    array([2, 2, 1])
+    """
+    return np.asarray(np.ceil(shares * n_a_round - ROUNDING).astype(np.int64))

@@ -1,0 +1,229 @@
+"""SSGCN: features spread over the mean graph by many short walks, then a linear classifier."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from manyview.baselines.gcn import mean_graph
+from manyview.baselines.graph_inputs import (
+    GraphNetworkClassifier,
+    RandomState,
+    input_scaling,
+)
+from manyview.baselines.graph_walks import spread, spread_rows, walk_sum
+from manyview.contract import MethodCard
+from manyview.data.inputs import InputScaling
+from manyview.data.labels import UNKNOWN
+from manyview.data.scaled_views import Scaling
+from manyview.data.scaling import ViewScaler
+from manyview.data.views import MultiView
+from manyview.distributions import softmax
+from manyview.layers.fusion import GraphFusion
+from manyview.layers.graph_convolution import GraphConvolution
+from manyview.network import MGCNDNS, network_inputs
+from manyview.new_samples import Attachment, FeatureAnchor, GraphAnchor, attach
+from manyview.parameters import check_number, check_whole_number
+from manyview.training import TrainingCurve, train_on_codes
+
+
+class LogisticRegression(nn.Module):
+    """Multinomial logistic regression: logits X Theta + b, from 0.
+
+    Shapes
+    ------
+    features : [sample, n_inputs]
+    returns : [sample, n_classes]
+    """
+
+    def __init__(self, n_inputs: int, n_classes: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(n_inputs, n_classes))
+        self.bias = nn.Parameter(torch.zeros(n_classes))
+
+    def forward(self, features: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Return the logits; nothing is drawn."""
+        return features @ self.weight + self.bias
+
+
+class SSGCNClassifier(GraphNetworkClassifier):
+    """Spread the features over the mean graph, and label all samples by logistic regression.
+
+    Simple spectral graph convolution (SSGC, S^2GC):
+
+        Xbar = alpha X + (1 - alpha)/K sum_{k=1..K} T^k X,   Z = softmax(Xbar Theta + b)
+
+    T is the mean of the views' renormalised graphs and X the input of MGCN-DNS, all views side
+    by side; the paper has one graph, and scales the rows of X to a sum of 1, which features
+    below 0 do not allow. Only Theta and b are learned, on the labeled samples, and nothing is
+    drawn at random.
+
+    A new sample is linked to its nearest fitted samples in every view, by the weights that the
+    renormalised graphs would give it, and takes part in the walks without changing theirs: each
+    step brings it what theirs have, and over its self-loop its own features.
+
+    Parameters
+    ----------
+    n_steps
+        Longest walk K.
+    alpha
+        Share of a sample's own features, 0 or more and below 1.
+    n_neighbors
+        Neighbours k in each view's graph; "auto" as in MGCN-DNS (see `choose_n_neighbors`).
+    metric
+        "cosine" or "euclidean".
+    scaling
+        Of the views (see `fit_scaler`): one word for all, or a list or a dict by name.
+    symmetry
+        "union" keeps an edge when either end chose the other, "mutual" when both did.
+    learning_rate, weight_decay
+        Of Adam.
+    max_epochs
+        Training stops here at the latest.
+    tol
+        Training stops when ten epochs lower the mean loss by less than this.
+    class_weight
+        None, "balanced", or a dict of class -> weight.
+    device
+        "auto" takes a GPU where there is one.
+    verbose
+        Whether to show progress on the error stream.
+    random_state
+        Unused, there is nothing to draw; for one contract.
+
+    Attributes
+    ----------
+    classes_ : [class]
+    transduction_ : [sample], a label for every fitted sample
+    label_distributions_ : [sample, class], their probabilities
+    fused_graph_ : CSR, the mean of the views' renormalised graphs
+    coef_, intercept_ : [feature, class] and [class], Theta and b
+    training_curve_ : loss and accuracy on the labeled samples by epoch
+    n_neighbors_ : int, the k that was used
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat(["cat", "dog"], 20)
+    >>> centers = np.where(truth == "cat", 1.0, -1.0)[:, None]
+    >>> views = [centers + rng.normal(size=(40, 3)), centers * [1, -1] + rng.normal(size=(40, 2))]
+    >>> labels = np.where(np.arange(40) % 10 == 0, truth, None)
+    >>> model = SSGCNClassifier().fit(views, labels)
+    >>> float((model.transduction_ == truth).mean()) > 0.8
+    True
+    """
+
+    card = MethodCard(
+        name="ssgcn",
+        title="SSGCN",
+        paper="Zhu, Koniusz: Simple spectral graph convolution. ICLR",
+        year=2021,
+        cost="K x edges x min(l, d), once; l x d an epoch",
+    )
+    record_types = (
+        Attachment,
+        FeatureAnchor,
+        GraphAnchor,
+        InputScaling,
+        TrainingCurve,
+        ViewScaler,
+    )
+
+    def __init__(
+        self,
+        *,
+        n_steps: int = 16,
+        alpha: float = 0.05,
+        n_neighbors: int | str = "auto",
+        metric: str = "cosine",
+        scaling: Scaling = "unit",
+        symmetry: str = "union",
+        learning_rate: float = 0.2,
+        weight_decay: float = 1e-5,
+        max_epochs: int = 100,
+        tol: float = 2e-3,
+        class_weight: str | Mapping[Any, float] | None = None,
+        device: str = "auto",
+        verbose: bool = False,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_steps = n_steps
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.scaling = scaling
+        self.symmetry = symmetry
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.max_epochs = max_epochs
+        self.tol = tol
+        self.class_weight = class_weight
+        self.device = device
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _check_parameters(self, views: MultiView) -> None:
+        super()._check_parameters(views)
+        check_whole_number("n_steps", self.n_steps, at_least=1)
+        check_number("alpha", self.alpha, at_least=0, below=1)
+
+    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+        generator = self._generator()
+        prepared = self._prepare(views, codes)
+        scaled = list(prepared.features.values())
+        scaling = input_scaling(scaled)
+        inputs = network_inputs(prepared.renormalized(), scaled, scaling, generator.device)
+        support, view_weights, features, center = inputs
+        graph = mean_graph(view_weights)
+        is_labeled = np.flatnonzero(codes != UNKNOWN)
+        rows = torch.from_numpy(is_labeled).to(generator.device)
+        walk: dict[str, Any] = {"n_steps": self.n_steps, "alpha": self.alpha}
+        labeled = spread_rows(support, graph, features, center, rows, **walk)
+        head = LogisticRegression(features.shape[1], len(self.classes_)).to(generator.device)
+        self.training_curve_ = train_on_codes(
+            head,
+            (labeled,),
+            codes[is_labeled],
+            generator=generator,
+            **self._training_settings(codes),
+        )
+        with torch.no_grad():
+            convolution = GraphConvolution(*head.weight.shape).to(generator.device)
+            convolution.weight.copy_(head.weight)
+            messages = convolution.messages(features, center)  # X Theta
+            logits = spread(support, graph, messages, **walk) + head.bias
+            walked = walk_sum(support, graph, messages, self.n_steps) / self.n_steps
+        self.label_distributions_ = softmax(logits.cpu().numpy())
+        self.fused_graph_ = support.matrix_of(graph)
+        self.coef_, self.intercept_ = (part.detach().cpu().numpy() for part in head.parameters())
+        attachment = attach(
+            prepared,
+            views.positions,
+            MGCNDNS(GraphFusion(view_weights.shape[1]), None, None, [convolution]),
+            inputs,
+            input_scaling=scaling,
+            n_neighbors=self.n_neighbors_,
+            metric=self.metric,
+        )
+        # One convolution whose messages are the mean of what K steps send.
+        self.attachment_ = replace(attachment, messages=[walked.cpu().numpy()])
+
+    def _label_new(self, views: MultiView) -> np.ndarray:
+        walked = self.attachment_.logits(views)
+        own = self._own_logits(views)
+        return softmax(self.alpha * own + (1 - self.alpha) * walked + self.intercept_)
+
+    def _own_logits(self, views: MultiView) -> np.ndarray:
+        """Return X Theta of new samples; 0 where samples have no features but their number."""
+        scaling = self.attachment_.input_scaling
+        if scaling is None:
+            return np.zeros((len(views), len(self.classes_)))
+        scaled = [
+            anchor.scaler(views[name])
+            for name, anchor in self.attachment_.anchors.items()
+            if isinstance(anchor, FeatureAnchor)
+        ]
+        return np.asarray(scaling(scaled) @ self.coef_ - scaling.center @ self.coef_)

@@ -1,0 +1,72 @@
+"""How long the rest of a study will take, as far as its own records tell."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from manyview.experiments.trial import Trial
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Work that is left.
+
+    Attributes
+    ----------
+    seconds
+        Time of one process for the trials of which something like them was seen.
+    n_unknown
+        Trials of which nothing like them was seen.
+    """
+
+    seconds: float
+    n_unknown: int
+
+    def text(self, n_jobs: int) -> str:
+        """Say it in words, such as "about 12 min, 3 trials not counted"."""
+        parts = []
+        if self.seconds > 0 or not self.n_unknown:
+            parts.append(f"about {spoken(self.seconds / n_jobs)}")
+        if self.n_unknown:
+            parts.append(f"{self.n_unknown} trials of unknown length")
+        return ", ".join(parts)
+
+
+def estimate(trials: Iterable[Trial], records: Iterable[dict[str, Any]]) -> Estimate:
+    """Take for each trial the mean time of what is most like it.
+
+    That is the same method on the same data with the same share of labels; else with any share.
+    A method that was never seen on the data is not guessed.
+    """
+    close: dict[tuple[Any, ...], list[float]] = defaultdict(list)
+    for record in records:
+        if "seconds" in record:
+            place = (record["dataset"], record["method"])
+            close[place].append(record["seconds"])
+            close[*place, record["label_ratio"]].append(record["seconds"])
+    seconds, n_unknown = 0.0, 0
+    for trial in trials:
+        place = (trial.dataset, trial.method)
+        seen = close.get((*place, trial.label_ratio)) or close.get(place)
+        if seen:
+            seconds += fmean(seen)
+        else:
+            n_unknown += 1
+    return Estimate(seconds, n_unknown)
+
+
+def spoken(seconds: float) -> str:
+    """Say a time in its natural unit.
+
+    Examples
+    --------
+    >>> spoken(40), spoken(400), spoken(40_000)
+    ('40 s', '7 min', '11.1 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

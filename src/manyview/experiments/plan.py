@@ -1,0 +1,271 @@
+"""Plans: what a study tries, declared in a TOML file.
+
+title = "Accuracy with few labels"
+datasets = ["bbcsports", "digits"]
+label_ratios = [0.01, 0.1]
+seeds = [0, 1, 2, 3, 4]
+
+[methods.mgcn-dns]                       # the defaults of a method
+[methods.plain]                          # a name of one's own for a method with parameters
+method = "mgcn-dns"
+params = { graph_learning = "none", node_selection = "none" }
+[methods.tau]                            # a grid: every combination is tried
+method = "mgcn-dns"
+grid = { tau = [0.1, 1.0] }
+
+[paper.bbcsports]                        # percent, mean and standard deviation
+mgcn-dns = { "0.01" = [83.5, 9.6], "0.1" = [97.4, 0.6] }
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from manyview.data.splits import PROTOCOLS
+from manyview.errors import InputError, ManyviewError, PlanError, check_choice, did_you_mean
+from manyview.experiments.kept import KEEPABLE
+from manyview.experiments.trial import Trial
+from manyview.methods import find_method
+
+PLANS = files("manyview.experiments") / "plans"
+KEYS = (
+    "title",
+    "about",
+    "datasets",
+    "label_ratios",
+    "protocols",
+    "seeds",
+    "keep",
+    "methods",
+    "paper",
+)
+ENTRY_KEYS = ("title", "method", "params", "grid", "datasets", "label_ratios", "keep", "seeds")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of a study's table: the trials of all seeds belong to it.
+
+    Attributes
+    ----------
+    entry
+        Name of the plan's method entry.
+    point
+        The values of the entry's grid, by name; empty without one.
+    """
+
+    dataset: str
+    entry: str
+    point: tuple[tuple[str, Any], ...]
+    label_ratio: float
+    protocol: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method as a plan names it, with parameters that are not to have their default."""
+
+    name: str
+    title: str
+    method: str
+    params: Mapping[str, Any]
+    grid: Mapping[str, Sequence[Any]]
+    datasets: tuple[str, ...]
+    label_ratios: tuple[float, ...]
+    seeds: tuple[int, ...]
+    keep: tuple[str, ...]
+
+    def points(self) -> list[dict[str, Any]]:
+        """Every combination of the grid's values; one empty point without a grid."""
+        return [
+            dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())
+        ]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study as its file declares it.
+
+    Attributes
+    ----------
+    paper
+        The paper's percentages: data set -> entry -> label ratio -> (mean, deviation).
+    """
+
+    name: str
+    title: str
+    about: str
+    datasets: tuple[str, ...]
+    label_ratios: tuple[float, ...]
+    protocols: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    paper: Mapping[str, Mapping[str, Mapping[float, tuple[float, float]]]] = field(
+        default_factory=dict
+    )
+
+    def cells(self) -> dict[Cell, list[Trial]]:
+        """Return every cell of the study with its trials, one a seed."""
+        return {
+            Cell(dataset, entry.name, tuple(point.items()), ratio, protocol): [
+                Trial(
+                    dataset,
+                    entry.method,
+                    {**entry.params, **point},
+                    ratio,
+                    protocol,
+                    seed,
+                    entry.keep,
+                )
+                for seed in entry.seeds
+            ]
+            for dataset in self.datasets
+            for entry in self.entries
+            if dataset in entry.datasets
+            for point in entry.points()
+            for protocol in self.protocols
+            for ratio in entry.label_ratios
+        }
+
+    def entry(self, name: str) -> Entry:
+        """Return an entry by its name."""
+        return next(entry for entry in self.entries if entry.name == name)
+
+
+def plan_names() -> list[str]:
+    """Names of the plans that come with manyview."""
+    return sorted(
+        file.name.removesuffix(".toml") for file in PLANS.iterdir() if file.name.endswith(".toml")
+    )
+
+
+def load_plan(name: str) -> Plan:
+    """Read a plan by its name, or a file of one's own by its path."""
+    path = Path(name)
+    if name in plan_names():
+        text, origin = (PLANS / f"{name}.toml").read_text(encoding="utf-8"), f"plan {name!r}"
+    elif path.is_file():
+        try:
+            text, origin = path.read_text(encoding="utf-8"), str(path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise PlanError(f"{path} cannot be read: {error}.") from error
+    else:
+        raise PlanError(
+            f"There is no plan {name!r}, and no file of that name."
+            f"{did_you_mean(name, plan_names())} The plans are: {', '.join(plan_names())}."
+        )
+    try:
+        document = tomllib.loads(text)
+    except ValueError as error:
+        raise PlanError(f"{origin} is not TOML: {error}.") from error
+    return _plan(document, path.name.removesuffix(".toml"), origin)
+
+
+def _plan(document: Mapping[str, Any], name: str, origin: str) -> Plan:
+    _check_keys(document, KEYS, origin)
+    for needed in ("title", "datasets", "methods"):
+        if not document.get(needed):
+            raise PlanError(f"{origin} must name its {needed}.")
+    datasets = _texts(document["datasets"], f"datasets of {origin}")
+    protocols = _texts(document.get("protocols", ["stratified"]), f"protocols of {origin}")
+    defaults = {
+        "datasets": datasets,
+        "label_ratios": document.get("label_ratios", [0.1]),
+        "seeds": document.get("seeds", list(range(5))),
+        "keep": document.get("keep", []),
+    }
+    try:
+        for protocol in protocols:
+            check_choice(f"a protocol of {origin}", protocol, PROTOCOLS)
+        entries = tuple(
+            _entry(key, {**defaults, **given}, f"[methods.{key}] of {origin}")
+            for key, given in document["methods"].items()
+        )
+    except ManyviewError as error:
+        raise PlanError(str(error)) from error
+    return Plan(
+        name=name,
+        title=document["title"],
+        about=document.get("about", ""),
+        datasets=tuple(datasets),
+        label_ratios=tuple(defaults["label_ratios"]),
+        protocols=tuple(protocols),
+        entries=entries,
+        paper=_paper(document.get("paper", {}), origin),
+    )
+
+
+def _entry(name: str, given: Mapping[str, Any], origin: str) -> Entry:
+    _check_keys(given, ENTRY_KEYS, origin)
+    method = find_method(given.get("method", name))
+    params = {key: _value(value) for key, value in given.get("params", {}).items()}
+    grid = {key: [_value(one) for one in values] for key, values in given.get("grid", {}).items()}
+    allowed = method().get_params()
+    for parameter in (*params, *grid):
+        if parameter not in allowed or parameter == "random_state":
+            raise InputError(
+                f"{method.card.name} has no parameter {parameter!r} to set in {origin}."
+                f"{did_you_mean(parameter, allowed)} It has: {', '.join(allowed)}."
+            )
+    for ratio in given["label_ratios"]:
+        if isinstance(ratio, bool) or not isinstance(ratio, (int, float)) or not 0 < ratio < 1:
+            raise InputError(f"label_ratios of {origin} must be between 0 and 1; got {ratio!r}.")
+    for seed in given["seeds"]:
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise InputError(f"seeds of {origin} must be whole numbers from 0; got {seed!r}.")
+    for what in given["keep"]:
+        check_choice(f"a word in keep of {origin}", what, KEEPABLE)
+    return Entry(
+        name=name,
+        title=given.get("title", method.card.title if method.card.name == name else name),
+        method=method.card.name,
+        params=params,
+        grid=grid,
+        datasets=tuple(_texts(given["datasets"], f"datasets of {origin}")),
+        label_ratios=tuple(float(ratio) for ratio in given["label_ratios"]),
+        seeds=tuple(given["seeds"]),
+        keep=tuple(given["keep"]),
+    )
+
+
+def _value(value: Any) -> Any:
+    """TOML has no word for nothing: "none" is it."""
+    return None if value == "none" else value
+
+
+def _texts(value: Any, what: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise PlanError(f"{what} must be a list of names; got {value!r}.")
+    return value
+
+
+def _check_keys(given: Mapping[str, Any], allowed: Sequence[str], origin: str) -> None:
+    for key in given:
+        if key not in allowed:
+            raise PlanError(
+                f"{origin} has no setting {key!r}.{did_you_mean(key, allowed)} "
+                f"It may have: {', '.join(allowed)}."
+            )
+
+
+def _paper(
+    document: Mapping[str, Any], origin: str
+) -> dict[str, dict[str, dict[float, tuple[float, float]]]]:
+    try:
+        return {
+            dataset: {
+                entry: {
+                    float(ratio): (float(mean), float(std)) for ratio, (mean, std) in row.items()
+                }
+                for entry, row in rows.items()
+            }
+            for dataset, rows in document.items()
+        }
+    except (TypeError, ValueError, AttributeError) as error:
+        raise PlanError(
+            f"[paper] of {origin} must hold data set -> method -> "
+            '{ "ratio" = [mean, deviation] }.'
+        ) from error

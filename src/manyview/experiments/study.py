@@ -1,0 +1,131 @@
+"""A study: a plan's trials, which of them are done, and how far it is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from manyview.data.catalog import CATALOG, find_card
+from manyview.errors import DataFileError, InputError
+from manyview.experiments.plan import Cell, Plan
+from manyview.experiments.store import DONE, Store
+from manyview.experiments.trial import Trial, checksum_of
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The part of a study that one job of a cluster's job array does: number i of n, from 1."""
+
+    number: int
+    n_shards: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Shard":
+        """Read `i/n`.
+
+        Examples
+        --------
+        >>> Shard.parse("2/5")
+        Shard(number=2, n_shards=5)
+        """
+        number, slash, n_shards = text.partition("/")
+        if not (slash and number.isdecimal() and n_shards.isdecimal()):
+            raise InputError(f"a shard must be written as i/n, such as 2/5; got {text!r}.")
+        shard = cls(int(number), int(n_shards))
+        if not 1 <= shard.number <= shard.n_shards:
+            raise InputError(f"a shard i/n must have 1 <= i <= n; got {text!r}.")
+        return shard
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is."""
+
+    n_trials: int
+    n_done: int
+    n_failed: int
+    n_running: int
+    seconds_spent: float
+
+    @property
+    def n_open(self) -> int:
+        """Trials that nobody has begun."""
+        return self.n_trials - self.n_done - self.n_failed - self.n_running
+
+
+@dataclass
+class Study:
+    """A plan with its store.
+
+    Attributes
+    ----------
+    skipped
+        Data sets that are not here, and what to do about it.
+    """
+
+    plan: Plan
+    store: Store
+    data_dir: str | None = None
+    skipped: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, tuple[Cell, Trial]] = field(default_factory=dict)
+    cells: dict[Cell, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, plan: Plan, folder: Path, data_dir: str | None = None) -> "Study":
+        """Find every trial's key; data sets that are absent are set aside with a reason."""
+        study = cls(plan, Store(folder), data_dir)
+        checksums: dict[str, str] = {}
+        for dataset in plan.datasets:
+            try:
+                checksums[dataset] = checksum_of(dataset, data_dir)
+            except DataFileError as error:
+                study.skipped[dataset] = str(error)
+                known = find_card(dataset).sha256 if dataset in CATALOG else None
+                if known is not None:  # results from elsewhere can still be shown
+                    checksums[dataset] = known
+        for cell, trials in plan.cells().items():
+            if cell.dataset not in checksums:
+                continue
+            keyed = {trial.key(checksums[cell.dataset]): trial for trial in trials}
+            study.cells[cell] = list(keyed)
+            study.keys |= {key: (cell, trial) for key, trial in keyed.items()}
+        return study
+
+    def pending(
+        self, *, retry_failed: bool = False, shard: Shard | None = None
+    ) -> dict[str, Trial]:
+        """Trials to do, by key, in the plan's order."""
+        records = self.store.records()
+        chosen = list(self.keys.items())
+        if shard is not None:
+            chosen = chosen[shard.number - 1 :: shard.n_shards]
+        return {
+            key: trial
+            for key, (_, trial) in chosen
+            if trial.dataset not in self.skipped
+            and (key not in records or (retry_failed and records[key]["status"] != DONE))
+        }
+
+    def records_of(self, cell: Cell) -> list[dict[str, Any]]:
+        """Return the records of a cell's trials, those that exist."""
+        records = self.store.records()
+        return [records[key] for key in self.cells.get(cell, ()) if key in records]
+
+    def failed(self) -> Iterator[dict[str, Any]]:
+        """Return the records of trials that failed."""
+        records = self.store.records()
+        return (
+            records[key] for key in self.keys if key in records and records[key]["status"] != DONE
+        )
+
+    def progress(self) -> Progress:
+        """Count what is done."""
+        records = self.store.records()
+        mine = [records[key] for key in self.keys if key in records]
+        return Progress(
+            n_trials=len(self.keys),
+            n_done=sum(record["status"] == DONE for record in mine),
+            n_failed=sum(record["status"] != DONE for record in mine),
+            n_running=sum(key in self.keys for key in self.store.running()),
+            seconds_spent=sum(record.get("seconds", 0.0) for record in mine),
+        )

@@ -1,0 +1,169 @@
+"""One trial: one method, fitted once on one split of one data set."""
+
+import hashlib
+import json
+import platform
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview.data.dataset import Dataset
+from manyview.data.label_values import is_known
+from manyview.data.splits import hide_labels
+from manyview.errors import InputError
+from manyview.experiments.kept import keep_from, watch_test_accuracy
+from manyview.memory import peak_memory, reset_peak_memory
+from manyview.methods import find_method
+from manyview.runs.records import PACKAGES, score
+from manyview.runs.sources import DataSource
+
+CACHED_METHODS_PARAMETER = "memory"  # scikit-learn's name for a folder of results worth keeping
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What decides a trial's outcome, but for the content of the data and the code.
+
+    Attributes
+    ----------
+    dataset
+        A name of the catalogue, or a path.
+    params
+        Parameters of the method that are not to have their default.
+    keep
+        What to keep beside the scores: "curve", "weights", "graphs".
+    """
+
+    dataset: str
+    method: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    label_ratio: float = 0.1
+    protocol: str = "stratified"
+    seed: int = 0
+    keep: tuple[str, ...] = ()
+
+    def describe(self) -> dict[str, Any]:
+        """Return the trial as plain values, as a record holds it."""
+        described = {
+            "dataset": self.dataset,
+            "method": self.method,
+            "params": dict(self.params),
+            "label_ratio": self.label_ratio,
+            "protocol": self.protocol,
+            "seed": self.seed,
+        }
+        return described | ({"keep": list(self.keep)} if self.keep else {})
+
+    @classmethod
+    def from_description(cls, described: Mapping[str, Any]) -> "Trial":
+        """Make the trial that `describe` told of."""
+        return cls(**{**described, "keep": tuple(described.get("keep", ()))})
+
+    def key(self, checksum: str) -> str:
+        """Name the trial by the content of all that defines it.
+
+        Whoever changes the data, the method's code (by its card's version), a parameter, the
+        split or the seed gets another key; a new name for the same data does not matter.
+        """
+        content = self.describe() | {
+            "dataset": checksum,
+            "method_version": find_method(self.method).card.version,
+        }
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def checksum_of(dataset: str, data_dir: str | None = None) -> str:
+    """Checksum of the content of a data set, without reading it into memory."""
+    source = DataSource((dataset,), data_dir=data_dir)
+    source.check_here()
+    files = [
+        file
+        for path in source.paths()
+        for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
+        if file.is_file()
+    ]
+    if not files:
+        return source.load().sha256
+    stamps = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+    return _checksum(stamps)
+
+
+@cache
+def _checksum(stamps: tuple[tuple[str, int, int], ...]) -> str:
+    digest = hashlib.sha256()
+    for name, _, _ in stamps:
+        with Path(name).open("rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def run_trial(trial: Trial, dataset: Dataset, cache_folder: Path | None = None) -> dict[str, Any]:
+    """Fit the method with all but the split's labels hidden, and score it on the hidden ones.
+
+    The method is given nothing but the views and the labels of the split.
+
+    Returns
+    -------
+    Plain values: scores, times, what was kept, and a checksum of the answers.
+    """
+    if dataset.labels is None:
+        raise InputError(f"{dataset.name} has no labels, so nothing can be scored on it.")
+    labels = hide_labels(
+        dataset.labels, trial.label_ratio, protocol=trial.protocol, random_state=trial.seed
+    )
+    hidden = ~is_known(labels)
+    model = find_method(trial.method)()
+    known = model.get_params()
+    model.set_params(random_state=trial.seed, **trial.params)
+    if cache_folder is not None and CACHED_METHODS_PARAMETER in known:
+        model.set_params(**{CACHED_METHODS_PARAMETER: str(cache_folder)})
+    reset_peak_memory()
+    start = perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        with watch_test_accuracy(trial.keep, model, dataset.labels, hidden) as curve:
+            model.fit(dataset.views, labels)
+    seconds = perf_counter() - start
+    scores = score(model.transduction_, dataset.labels, hidden)
+    if scores is None:
+        raise InputError(f"{dataset.name} has no hidden label to score; lower label_ratio.")
+    trained = getattr(model, "training_curve_", None)
+    numbers = {
+        "n_labeled": int((~hidden).sum()),
+        "n_classes_labeled": len(model.classes_),
+        "accuracy": round(scores.accuracy, 6),
+        "balanced_accuracy": round(scores.balanced_accuracy, 6),
+        "macro_f1": round(scores.macro_f1, 6),
+        "seconds": round(seconds, 2),
+        "peak_memory_mb": round(peak_memory()),
+        "n_iter": getattr(model, "n_iter_", None) if trained is None else trained.n_epochs,
+        "stopped": None if trained is None else trained.stopped,
+        "n_neighbors": getattr(model, "n_neighbors_", None),
+        "answers": _digest(model.transduction_),
+        "warnings": [
+            " ".join(str(one.message).split())
+            for one in caught
+            if issubclass(one.category, ConvergenceWarning)
+        ],
+    }
+    kept = keep_from(model, trial.keep, dataset.labels, curve)
+    return {name: value for name, value in numbers.items() if value not in (None, [])} | kept
+
+
+def versions() -> dict[str, str]:
+    """Versions that a result may hang on."""
+    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+
+
+def _digest(answers: np.ndarray) -> str:
+    return hashlib.sha256(json.dumps(answers.tolist()).encode()).hexdigest()[:12]

@@ -1,0 +1,191 @@
+"""A worker: one process that runs one trial after another and can be stopped at any moment.
+
+    python -m manyview.experiments.worker
+
+reads one JSON document a line, a trial and where its data are, and answers each with one line, its
+outcome. It ends when its input does, so none is left behind when the runner is killed.
+"""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any
+
+from manyview.data.dataset import Dataset
+from manyview.errors import ManyviewError
+from manyview.experiments.limits import Limits, memory_of, thread_variables
+from manyview.experiments.store import DONE
+from manyview.experiments.trial import Trial, run_trial, versions
+from manyview.runs.sources import DataSource
+
+FAILED, OUT_OF_TIME, OUT_OF_MEMORY = "failed", "out of time", "out of memory"
+POLL_SECONDS = 0.2
+Outcome = dict[str, Any]
+
+
+def attempt(trial: Trial, data_dir: str | None, cache_folder: Path | None) -> Outcome:
+    """Run a trial; whatever goes wrong becomes its outcome."""
+    try:
+        numbers = run_trial(trial, _load(trial.dataset, data_dir), cache_folder)
+        return {"status": DONE, **numbers, "versions": versions()}
+    except MemoryError as error:
+        return {"status": OUT_OF_MEMORY, "reason": str(error) or "no memory was left"}
+    except ManyviewError as error:
+        return {"status": FAILED, "reason": str(error)}
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}, line {place.lineno}"
+        return {"status": FAILED, "reason": f"{type(error).__name__}: {error} ({where})"}
+
+
+@lru_cache(maxsize=1)
+def _load(name: str, data_dir: str | None) -> Dataset:
+    return DataSource((name,), data_dir=data_dir).load()
+
+
+class Worker:
+    """A process of its own, given trials one by one.
+
+    Parameters
+    ----------
+    bell
+        Set whenever an answer has come.
+    """
+
+    def __init__(
+        self,
+        data_dir: str | None,
+        cache_folder: Path | None,
+        limits: Limits,
+        bell: threading.Event | None = None,
+    ) -> None:
+        self.limits = limits
+        self.key: str | None = None
+        self._place = {
+            "data_dir": data_dir,
+            "cache_folder": None if cache_folder is None else str(cache_folder),
+        }
+        self._bell = bell or threading.Event()
+        self._start()
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "manyview.experiments.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | thread_variables(self.limits.n_threads),
+            start_new_session=True,  # Ctrl-C is the runner's to handle
+        )
+        self._answers: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(
+            target=_listen, args=(self._process.stdout, self._answers, self._bell), daemon=True
+        ).start()
+
+    def give(self, key: str, trial: Trial) -> None:
+        """Start a trial."""
+        self.key, self._started = key, time.monotonic()
+        line = json.dumps({"trial": trial.describe(), **self._place}) + "\n"
+        assert self._process.stdin is not None
+        with suppress(OSError):  # where it has just died, `outcome` will tell
+            self._process.stdin.write(line.encode())
+            self._process.stdin.flush()
+
+    def outcome(self) -> Outcome | None:
+        """Return the outcome of the trial, None while it runs; one over a limit is stopped."""
+        seconds = time.monotonic() - self._started
+        if not self._answers.empty():
+            answer = self._answers.get()
+            if not answer:
+                return self._died(seconds)
+            self.key = None
+            outcome: Outcome = json.loads(answer)
+            return outcome
+        limits = self.limits
+        if limits.minutes is not None and seconds > 60 * limits.minutes:
+            self._restart()
+            return _stopped(OUT_OF_TIME, f"it took more than {limits.minutes:g} minutes", seconds)
+        if limits.memory_gb is not None:
+            memory = memory_of(self._process.pid) or 0.0
+            if memory > limits.memory_gb:
+                self._restart()
+                reason = f"it took more than {limits.memory_gb:g} GB of memory"
+                return _stopped(OUT_OF_MEMORY, reason, seconds)
+        return None
+
+    def run(self, trial: Trial) -> Outcome:
+        """Run a trial and wait for its outcome."""
+        self.give("", trial)
+        while (outcome := self.outcome()) is None:
+            self._bell.wait(POLL_SECONDS)
+            self._bell.clear()
+        return outcome
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+
+    def _restart(self) -> None:
+        self.stop()
+        self.key = None
+        self._start()
+
+    def _died(self, seconds: float) -> Outcome:
+        code = self._process.wait()
+        self._restart()
+        if code == -signal.SIGKILL:  # what the system does when memory runs out
+            return _stopped(
+                OUT_OF_MEMORY, "the system killed its process, as it does without memory", seconds
+            )
+        return _stopped(FAILED, f"its process ended by itself, with code {code}", seconds)
+
+
+def _stopped(status: str, reason: str, seconds: float) -> Outcome:
+    return {"status": status, "reason": reason, "seconds": round(seconds, 2)}
+
+
+def _listen(stream: IO[bytes], answers: "queue.Queue[bytes]", bell: threading.Event) -> None:
+    """Pass a process's lines on, and an empty one when it has ended."""
+    with stream:
+        for line in stream:
+            answers.put(line)
+            bell.set()
+    answers.put(b"")
+    bell.set()
+
+
+def main() -> None:
+    """Serve trials until the input ends."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print goes to the error stream, not among the answers
+    requests: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
+    while True:
+        request = json.loads(requests.get())
+        folder = request["cache_folder"]
+        trial = Trial.from_description(request["trial"])
+        outcome = attempt(trial, request["data_dir"], None if folder is None else Path(folder))
+        answers.write(json.dumps(outcome) + "\n")
+        answers.flush()
+
+
+def _read_requests(requests: "queue.Queue[str]") -> None:
+    for line in sys.stdin:
+        requests.put(line)
+    os._exit(0)  # the runner is gone; whatever is being done, nobody waits for it
+
+
+if __name__ == "__main__":
+    main()

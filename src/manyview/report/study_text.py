@@ -1,0 +1,86 @@
+"""How far a study is, told to people and machines."""
+
+from collections import Counter
+from typing import Any
+
+from manyview.experiments.estimate import estimate, spoken
+from manyview.experiments.store import DONE
+from manyview.experiments.study import Study
+from manyview.report.layout import set_sections
+
+MAX_FAILURES = 10
+
+
+def record_line(record: dict[str, Any]) -> str:
+    """Tell of one trial in one line."""
+    params = ", ".join(f"{name}={value}" for name, value in record["params"].items())
+    what = (
+        f"{record['dataset']} {record['method']}{f' ({params})' if params else ''} "
+        f"{record['label_ratio']:.0%} seed {record['seed']}"
+    )
+    if record["protocol"] != "stratified":
+        what += f" {record['protocol']}"
+    if record["status"] != DONE:
+        return f"{what}: {record['status']}, {record.get('reason', 'no reason known')}"
+    return f"{what}: {record['accuracy']:.1%} in {spoken(record['seconds'])}"
+
+
+def status_text(study: Study, width: int) -> str:
+    """Tell how far the study is, what failed, and what was skipped."""
+    progress = study.progress()
+    counts = [f"{progress.n_done:,} of {progress.n_trials:,} trials are done"]
+    if progress.n_failed:
+        counts.append(f"{progress.n_failed:,} failed")
+    if progress.n_running:
+        counts.append(f"{progress.n_running:,} run now")
+    sections = [
+        ("Study", [f"{study.plan.title}."]),
+        ("Store", [str(study.store.folder)]),
+        ("Trials", [f"{', '.join(counts)}; {spoken(progress.seconds_spent)} of work so far."]),
+    ]
+    if progress.n_open and not study.skipped.keys() >= {
+        trial.dataset for _, trial in study.keys.values()
+    }:
+        left = estimate(study.pending().values(), study.store.records().values())
+        sections.append(("Left", [f"{progress.n_open:,} trials, {left.text(1)} of one process."]))
+    failures = Counter(
+        f"{record['dataset']} {record['method']}: {record['status']}, {record.get('reason')}"
+        for record in study.failed()
+    )
+    if failures:
+        lines = [
+            f"{text}{f' ({count} times)' if count > 1 else ''}"
+            for text, count in failures.most_common(MAX_FAILURES)
+        ]
+        if len(failures) > MAX_FAILURES:
+            lines.append(f"and {len(failures) - MAX_FAILURES} more kinds.")
+        sections.append(("Failed", lines))
+    if study.skipped:
+        sections.append(
+            ("Skipped", [f"{name}: {reason}" for name, reason in study.skipped.items()])
+        )
+    return set_sections(sections, width)
+
+
+def status_document(study: Study) -> dict[str, Any]:
+    """Return the same as one JSON document."""
+    progress = study.progress()
+    left = estimate(study.pending().values(), study.store.records().values())
+    return {
+        "format": "manyview bench status",
+        "plan": study.plan.name,
+        "store": str(study.store.folder),
+        "n_trials": progress.n_trials,
+        "n_done": progress.n_done,
+        "n_failed": progress.n_failed,
+        "n_running": progress.n_running,
+        "n_open": progress.n_open,
+        "seconds_spent": round(progress.seconds_spent, 1),
+        "seconds_left": round(left.seconds, 1),
+        "n_of_unknown_length": left.n_unknown,
+        "failed": [
+            {key: record.get(key) for key in ("dataset", "method", "seed", "status", "reason")}
+            for record in study.failed()
+        ],
+        "skipped": study.skipped,
+    }

@@ -1,0 +1,159 @@
+"""A study as tables: methods in rows, data sets in columns, a block for each share of labels."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from manyview.errors import check_choice
+from manyview.experiments.study import Study
+from manyview.report.comparison import DEFAULT_TEST, TESTS, marked_columns, ranked, tie_sentence
+from manyview.report.matrix_tables import matrix_tables
+from manyview.report.results import (
+    dataset_title,
+    find_metric,
+    point_title,
+    ratio_title,
+    study_results,
+)
+from manyview.report.study_view import RowKey, StudyView
+from manyview.report.table import (
+    RANK,
+    Block,
+    Notes,
+    Table,
+    TableCell,
+    as_cell,
+    headed_rows,
+    paper_cell,
+)
+
+
+def study_tables(
+    study: Study, metric: str = "accuracy", *, test: str = DEFAULT_TEST
+) -> list[Table]:
+    """Set a study in tables: the comparison, the same beside the paper, and a matrix a 2-D grid.
+
+    Parameters
+    ----------
+    metric
+        A name of `METRICS`.
+    test
+        Over the splits of one data set: "corrected" for their overlap, or "paired", which takes
+        them as independent.
+    """
+    shown = find_metric(metric)
+    check_choice("test", test, TESTS)
+    view = StudyView(study, shown, study_results(study, shown), test)
+    rows = [
+        (entry, tuple(point.items()))
+        for entry in study.plan.entries
+        if len(entry.grid) != 2
+        for point in entry.points()
+    ]
+    tables = []
+    if rows:
+        tables.append(_comparison(view, rows))
+    if any(result.paper for result in view.results.values()):
+        tables.append(_beside_paper(view, [row for row in rows if not row[1]]))
+    for entry in study.plan.entries:
+        if len(entry.grid) == 2:
+            tables += matrix_tables(view, entry)
+    return tables
+
+
+def _comparison(view: StudyView, rows: Sequence[RowKey]) -> Table:
+    plan = view.study.plan
+    datasets = [name for name in plan.datasets if view.is_begun(name)]
+    columns = [(name, protocol) for name in datasets for protocol in plan.protocols]
+    notes, blocks, rankings = Notes(), [], []
+    for ratio in _ratios(rows):
+        chosen = [row for row in rows if ratio in row[0].label_ratios]
+        grid = [[view.find(row, column, ratio) for column in columns] for row in chosen]
+        body = [[as_cell(result, view.metric, notes) for result in line] for line in grid]
+        body = marked_columns(body, grid, view.metric, view.test)
+        ranking = ranked(grid, [name for name, _ in columns], view.metric)
+        if ranking is not None:
+            rankings.append((ratio_title(ratio), ranking))
+        ranks = [TableCell()] * len(body) if ranking is None else ranking.cells
+        body = [[*line, rank] for line, rank in zip(body, ranks, strict=True)]
+        blocks.append(Block(ratio_title(ratio), headed_rows(_row_titles(rows, chosen), body)))
+    header = [dataset_title(name) if len(plan.protocols) == 1 else p for name, p in columns]
+    groups = [(dataset_title(name), len(plan.protocols)) for name in datasets]
+    if rankings:
+        header, groups = [*header, RANK], [*groups, ("", 1)]
+    else:
+        blocks = [replace(b, rows=tuple(line[:-1] for line in b.rows)) for b in blocks]
+    caption = view.caption()
+    caption += tie_sentence(view.test, [cell for b in blocks for line in b.rows for cell in line])
+    sentences = {title: ranking.sentence() for title, ranking in rankings}
+    if len(set(sentences.values())) == 1:
+        caption.append(next(iter(sentences.values())))
+    else:
+        caption += [f"{title}: {sentence}" for title, sentence in sentences.items()]
+    return Table(
+        name=view.name(),
+        title=plan.title.rstrip(".") + ("" if view.metric.in_paper else f": {view.metric.title}"),
+        header=("method", *header),
+        blocks=tuple(blocks),
+        groups=tuple(groups) if len(plan.protocols) > 1 else (),
+        caption=(*caption, *view.absent()),
+        notes=notes.listed(),
+    )
+
+
+def _beside_paper(view: StudyView, rows: Sequence[RowKey]) -> Table:
+    plan = view.study.plan
+    protocol = plan.protocols[0]
+    with_paper = {cell.dataset for cell, result in view.results.items() if result.paper}
+    groups: list[tuple[str, int]] = []
+    columns: list[tuple[str, bool]] = []  # data set, and whether it is the paper's
+    for name in plan.datasets:
+        kinds = [*([False] if view.is_begun(name) else []), *([True] if name in with_paper else [])]
+        columns += [(name, of_paper) for of_paper in kinds]
+        if kinds:
+            groups.append((dataset_title(name), len(kinds)))
+    notes, blocks = Notes(), []
+    for ratio in _ratios(rows):
+        chosen = [row for row in rows if ratio in row[0].label_ratios]
+        grid = [[view.find(row, (name, protocol), ratio) for name, _ in columns] for row in chosen]
+        body = [
+            [
+                paper_cell(result, view.metric) if of_paper else as_cell(result, view.metric, notes)
+                for result, (_, of_paper) in zip(line, columns, strict=True)
+            ]
+            for line in grid
+        ]
+        ours = [
+            [None if of_paper else r for r, (_, of_paper) in zip(line, columns, strict=True)]
+            for line in grid
+        ]
+        body = marked_columns(body, ours, view.metric, view.test)
+        blocks.append(Block(ratio_title(ratio), headed_rows(_row_titles(rows, chosen), body)))
+    caption = view.caption() + tie_sentence(
+        view.test, [cell for b in blocks for line in b.rows for cell in line]
+    )
+    if len(plan.protocols) > 1:
+        caption.append(f"Splits: {protocol}.")
+    return Table(
+        name=view.name("paper"),
+        title=f"{plan.title.rstrip('.')}: ours beside the paper's",
+        header=("method", *("paper" if of_paper else "ours" for _, of_paper in columns)),
+        blocks=tuple(blocks),
+        groups=tuple(groups),
+        caption=(*caption, *view.absent()),
+        notes=notes.listed(),
+    )
+
+
+def _ratios(rows: Sequence[RowKey]) -> list[float]:
+    return sorted({ratio for entry, _ in rows for ratio in entry.label_ratios})
+
+
+def _row_titles(rows: Sequence[RowKey], chosen: Sequence[RowKey]) -> list[str]:
+    """Name rows by the method, by the point of its grid, or by both where both differ."""
+    alone = len({entry.name for entry, _ in rows}) == 1
+    return [
+        point_title(point)
+        if point and alone
+        else ", ".join([entry.title, *([point_title(point)] if point else [])])
+        for entry, point in chosen
+    ]

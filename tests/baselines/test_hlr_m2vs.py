@@ -1,0 +1,165 @@
+import numpy as np
+import pytest
+from joblib import Memory
+from scipy import sparse
+
+from manyview.baselines import hlr_m2vs
+from manyview.baselines.amgl import auto_weighted_labels
+from manyview.baselines.hlr_m2vs import HLRM2VSClassifier, affinity_graphs
+from manyview.baselines.self_representation import self_representations
+from manyview.errors import InputError
+from manyview.graphs.normalization import normalized_laplacian
+from manyview.graphs.weighted_neighbors import probabilistic_neighbors
+
+SETTINGS = {"noise_weight": 0.2, "smoothness": 0.4, "max_iter": 22, "tol": 1e-5}
+
+
+@pytest.fixture
+def fitted(tiny_views):
+    return HLRM2VSClassifier().fit(tiny_views.views, tiny_views.known_labels)
+
+
+def hidden_accuracy(model, tiny_views):
+    hidden = tiny_views.known_labels == -1
+    return np.mean(model.transduction_[hidden] == tiny_views.labels[hidden])
+
+
+def test_planted_classes_are_found(fitted, tiny_views):
+    assert hidden_accuracy(fitted, tiny_views) > 0.9
+    np.testing.assert_allclose(fitted.label_distributions_.sum(axis=1), 1)
+    assert fitted.view_weights_.sum() == pytest.approx(1)
+    assert len(fitted.objective_) == len(fitted.residuals_) == fitted.n_iter_
+
+
+def test_known_labels_stay(fitted, tiny_views):
+    known = tiny_views.known_labels != -1
+    np.testing.assert_array_equal(fitted.transduction_[known], tiny_views.known_labels[known])
+
+
+def test_graphs_are_the_probabilistic_neighbors_of_the_affinities(rng):
+    features = [rng.normal(size=(25, width)) for width in (4, 6)]
+    found = affinity_graphs(features, n_neighbors=5, version=1, **SETTINGS)
+    affinities = self_representations(features, **SETTINGS).affinities
+    for graph, affinity in zip(found.graphs, affinities, strict=True):
+        expected = probabilistic_neighbors(affinity.T, n_neighbors=5)
+        np.testing.assert_allclose(graph.toarray(), expected.toarray(), atol=1e-12)
+
+
+def test_labels_are_those_of_amgl_on_the_graphs(fitted, tiny_views):
+    spread = auto_weighted_labels(
+        [normalized_laplacian(graph) for graph in fitted.view_graphs_],
+        tiny_views.known_labels,
+        3,
+        max_iter=20,
+        tol=1e-6,
+    )
+    np.testing.assert_array_equal(fitted.transduction_, spread.labels.argmax(axis=1))
+    np.testing.assert_allclose(fitted.view_weights_, spread.weights / spread.weights.sum())
+
+
+def test_result_follows_samples_when_they_are_renumbered(fitted, tiny_views):
+    for order in (np.argsort(tiny_views.labels, kind="stable"), np.arange(60)[::-1]):
+        again = HLRM2VSClassifier().fit(
+            {name: view[order] for name, view in tiny_views.views.items()},
+            tiny_views.known_labels[order],
+        )
+        np.testing.assert_allclose(
+            again.label_distributions_, fitted.label_distributions_[order], atol=1e-6
+        )
+        for graph, before in zip(again.view_graphs_, fitted.view_graphs_, strict=True):
+            expected = before.toarray()[np.ix_(order, order)]
+            np.testing.assert_allclose(graph.toarray(), expected, atol=1e-6)
+
+
+def test_sparse_views_give_the_same(tiny_views):
+    views = {name: np.where(view > 1, view, 0.0) for name, view in tiny_views.views.items()}
+    dense = HLRM2VSClassifier().fit(views, tiny_views.known_labels)
+    as_sparse = {name: sparse.csr_array(view) for name, view in views.items()}
+    again = HLRM2VSClassifier().fit(as_sparse, tiny_views.known_labels)
+    np.testing.assert_allclose(again.label_distributions_, dense.label_distributions_, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["text", "path", "memory"])
+def test_kept_graphs_serve_other_labels(tiny_views, tmp_path, monkeypatch, kind):
+    memory = {"text": str(tmp_path), "path": tmp_path, "memory": Memory(tmp_path, verbose=0)}[kind]
+    first = HLRM2VSClassifier(memory=memory).fit(tiny_views.views, tiny_views.known_labels)
+    n_calls = []
+    monkeypatch.setattr(hlr_m2vs, "self_representations", lambda *_, **__: n_calls.append(1))
+    fewer = tiny_views.known_labels.copy()
+    fewer[np.flatnonzero(fewer != -1)[::4]] = -1
+    model = HLRM2VSClassifier(memory=memory, random_state=5).fit(tiny_views.views, fewer)
+    assert not n_calls
+    for graph, before in zip(model.view_graphs_, first.view_graphs_, strict=True):
+        np.testing.assert_array_equal(graph.toarray(), before.toarray())
+    with pytest.raises(AttributeError):  # another parameter is another piece of work
+        HLRM2VSClassifier(memory=memory, smoothness=0.5).fit(tiny_views.views, fewer)
+    assert n_calls
+
+
+def test_saved_model_has_no_dense_square_array_and_comes_back(fitted, tiny_views, tmp_path):
+    fitted.memory = Memory(tmp_path / "cache", verbose=0)
+    fitted.save(tmp_path)
+    assert fitted.memory is not None
+    for value in vars(fitted).values():
+        assert not (isinstance(value, np.ndarray) and value.shape == (60, 60))
+    loaded = HLRM2VSClassifier.load(tmp_path)
+    assert loaded.memory is None
+    np.testing.assert_array_equal(loaded.transduction_, fitted.transduction_)
+    np.testing.assert_array_equal(loaded.residuals_, fitted.residuals_)
+    np.testing.assert_array_equal(
+        loaded.view_graphs_[1].toarray(), fitted.view_graphs_[1].toarray()
+    )
+
+
+def test_work_that_does_not_fit_is_refused_before_it_starts(rng):
+    views = [rng.normal(size=(10_000, width)).astype(np.float32) for width in (30, 9, 9)]
+    labels = np.where(np.arange(10_000) < 50, np.arange(10_000) % 2, -1)
+    with pytest.raises(InputError, match=r"HLR-M2VS on 10,000 samples in 3 views needs about 13"):
+        HLRM2VSClassifier(max_memory=12.0).fit(views, labels)
+
+
+def test_auto_memory_is_half_of_what_is_free(tiny_views, monkeypatch):
+    monkeypatch.setattr(hlr_m2vs, "free_memory", lambda: 1e-6)
+    with pytest.raises(InputError, match="raise max_memory"):
+        HLRM2VSClassifier().fit(tiny_views.views, tiny_views.known_labels)
+    HLRM2VSClassifier(max_memory=1).fit(tiny_views.views, tiny_views.known_labels)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("noise_weight", 0),
+        ("smoothness", -1),
+        ("n_neighbors", 60),
+        ("max_iter", 0),
+        ("tol", -1),
+        ("scaling", "units"),
+        ("memory", 3),
+        ("max_memory", 0),
+        ("verbose", "yes"),
+    ],
+)
+def test_fit_refuses_parameters_that_break_a_rule(tiny_views, parameter, value):
+    with pytest.raises(InputError, match=parameter):
+        HLRM2VSClassifier(**{parameter: value}).fit(tiny_views.views, tiny_views.known_labels)
+
+
+def test_new_samples_are_refused(fitted, tiny_views):
+    with pytest.raises(InputError, match="labels only the samples it was fitted with"):
+        fitted.predict(tiny_views.views)
+
+
+def test_progress_goes_to_the_error_stream(tiny_views, capsys):
+    HLRM2VSClassifier(verbose=True, max_iter=2).fit(tiny_views.views, tiny_views.known_labels)
+    assert capsys.readouterr().out == ""
+
+
+def test_odd_inputs_are_labeled(rng):
+    labels = np.array(["a", "b", *[None] * 10], dtype=object)
+    copies = np.repeat(rng.normal(size=(4, 3)), 3, axis=0)
+    for views in ([copies], [copies, np.ones((12, 2))], [copies, copies], [rng.random((12, 1))]):
+        model = HLRM2VSClassifier(n_neighbors=3).fit(views, labels)
+        assert set(model.transduction_) <= {"a", "b"}
+    everything = np.repeat(["a", "b"], 6)
+    model = HLRM2VSClassifier(n_neighbors=3).fit([copies], everything)
+    np.testing.assert_array_equal(model.transduction_, everything)

@@ -1,0 +1,94 @@
+"""Links between known labels, and labels that stay precise far from them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from manyview.baselines.linked_labels import (
+    check_links_fit,
+    far_smoothed_labels,
+    heat_graphs,
+    same_class_links,
+)
+from manyview.data.views import MultiView
+from manyview.errors import InputError
+from manyview.graphs.harmonic import smoothed_labels
+from manyview.graphs.normalization import laplacian
+from manyview.graphs.weighted_neighbors import heat_kernel_graph
+
+
+def chain(n_samples, weight):
+    return sparse.csr_array(weight * (np.eye(n_samples, k=1) + np.eye(n_samples, k=-1)))
+
+
+def test_links_equal_a_loop_over_pairs(rng):
+    codes = rng.integers(-1, 3, size=25)
+    links = same_class_links(codes).toarray()
+    for i in range(25):
+        for j in range(25):
+            assert links[i, j] == (codes[i] >= 0 and codes[i] == codes[j])
+
+
+def test_links_take_a_class_with_a_single_label():
+    assert_array_equal(
+        same_class_links(np.array([-1, 1, 0, -1])).toarray().diagonal(), [0, 1, 1, 0]
+    )
+
+
+def test_too_many_links_are_refused_before_they_are_made():
+    codes = np.repeat([0, 1], 50_000)
+    with pytest.raises(InputError, match=r"5,000,000,000 links .* needs about .* raise max_memory"):
+        check_links_fit(codes, 4, 1.0, "DSRL")
+
+
+def test_every_view_gets_its_graph_and_a_given_graph_stays(rng):
+    features, given = rng.normal(size=(8, 3)), chain(8, 0.5)
+    views = MultiView({"shape": features, "friends": given}, graphs="friends")
+    built, taken = heat_graphs(views, scaling="none", n_neighbors=3, seed=0)
+    expected = heat_kernel_graph(features.astype(np.float32), n_neighbors=3, seed=0)
+    assert_array_equal(built.toarray(), expected.toarray())
+    assert_array_equal(taken.toarray(), given.toarray())
+
+
+def test_more_neighbours_than_samples_link_all(rng):
+    views = MultiView(rng.normal(size=(6, 3)))
+    (graph,) = heat_graphs(views, scaling="none", n_neighbors=20, seed=0)
+    assert graph.nnz == 6 * 5
+
+
+def test_far_labels_equal_a_dense_solution_in_every_entry(rng):
+    graph = sparse.csr_array(sparse.random_array((40, 40), density=0.1, rng=rng))
+    roughness = laplacian(sparse.csr_array(graph + graph.T))
+    known = np.zeros((40, 2))
+    known[[0, 1], [0, 1]] = 1.0
+    far = far_smoothed_labels(roughness, roughness.diagonal(), known)
+    dense = np.linalg.solve(np.eye(40) + roughness.toarray(), known)
+    assert_allclose(far, dense, rtol=1e-6, atol=1e-300)
+
+
+@pytest.mark.parametrize("weight", [1e-3, 1.0])
+def test_labels_pass_down_a_long_chain_as_its_closed_form_says(weight):
+    roughness = laplacian(chain(60, weight))
+    known = np.zeros((60, 1))
+    known[0] = 1.0
+    far = far_smoothed_labels(roughness, roughness.diagonal(), known)[:, 0]
+    # Inside: weight f_{i-1} - (1 + 2 weight) f_i + weight f_{i+1} = 0
+    root = (1 + 2 * weight - np.sqrt(1 + 4 * weight)) / (2 * weight)
+    assert_allclose(far[10:40] / far[9:39], root, rtol=1e-4)
+
+
+def test_conjugate_gradients_alone_would_lose_the_far_end():
+    roughness = laplacian(chain(60, 1e-3))
+    known = np.zeros((60, 1))
+    known[0] = 1.0
+    assert smoothed_labels(roughness, known)[40, 0] == 0
+    assert far_smoothed_labels(roughness, roughness.diagonal(), known)[40, 0] > 0
+
+
+def test_unlinked_samples_stay_exactly_zero():
+    graph = sparse.csr_array(sparse.block_diag([chain(5, 0.3), chain(4, 0.3)]))
+    roughness = laplacian(graph)
+    known = np.zeros((9, 2))
+    known[[0, 4], [0, 1]] = 1.0
+    assert_array_equal(far_smoothed_labels(roughness, roughness.diagonal(), known)[5:], 0.0)

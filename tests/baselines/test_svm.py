@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
+
+from manyview.baselines.joined import join_views
+from manyview.baselines.svm import SoftmaxSVC, SVMClassifier, gaussian, products, table_variance
+from manyview.data.views import MultiView
+from manyview.distributions import softmax
+from manyview.errors import InputError
+
+
+def labeled_table(tiny_views, scaling="unit"):
+    _, table = join_views(MultiView(tiny_views.views), scaling)
+    known = tiny_views.known_labels >= 0
+    return table, table[known], tiny_views.known_labels[known]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("gamma", ["scale", 0.3])
+def test_decision_equals_that_of_scikit_learn(tiny_views, kernel, gamma):
+    table, known, codes = labeled_table(tiny_views)
+    reference = SVC(kernel=kernel, gamma=gamma, break_ties=True).fit(known, codes)
+    model = SVMClassifier(kernel=kernel, gamma=gamma)
+    model.fit(tiny_views.views, tiny_views.known_labels)
+    np.testing.assert_allclose(
+        model.label_distributions_, softmax(reference.decision_function(table)), atol=1e-3
+    )
+    np.testing.assert_array_equal(model.transduction_, reference.predict(table))
+
+
+def test_decision_equals_that_of_scikit_learn_between_two_classes(tiny_views):
+    table, known, codes = labeled_table(tiny_views)
+    is_first = codes == 0
+    reference = SVC().fit(known, is_first)
+    machine = SoftmaxSVC().fit(known, is_first.astype(int))
+    expected = 1 / (1 + np.exp(-reference.decision_function(table)))
+    np.testing.assert_allclose(machine.predict_proba(table)[:, 1], expected, atol=1e-3)
+    np.testing.assert_array_equal(machine.predict(table), reference.predict(table))
+
+
+def test_sparse_table_gives_the_answers_of_the_dense_one(tiny_views):
+    table, known, codes = labeled_table(tiny_views)
+    dense = SoftmaxSVC().fit(known, codes).predict_proba(table)
+    thin = SoftmaxSVC().fit(sparse.csr_array(known), codes).predict_proba(sparse.csr_array(table))
+    np.testing.assert_allclose(thin, dense, atol=1e-3)
+
+
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
+def test_kernels_equal_those_of_scikit_learn(rng, as_given):
+    left, right = rng.normal(size=(6, 4)), rng.normal(size=(5, 4))
+    np.testing.assert_allclose(
+        gaussian(as_given(left), as_given(right), gamma=0.3), rbf_kernel(left, right, gamma=0.3)
+    )
+    np.testing.assert_allclose(products(as_given(left), as_given(right)), left @ right.T)
+
+
+def test_answers_in_small_blocks_are_the_same(tiny_views, monkeypatch):
+    table, known, codes = labeled_table(tiny_views)
+    machine = SoftmaxSVC().fit(known, codes)
+    whole = machine.predict_proba(table)
+    monkeypatch.setattr("manyview.baselines.svm.BLOCK_BYTES", 1000)
+    np.testing.assert_allclose(machine.predict_proba(table), whole, rtol=1e-5)
+
+
+def test_variance_counts_the_zeros_of_a_sparse_table(rng):
+    table = np.where(rng.random((20, 9)) < 0.3, rng.normal(size=(20, 9)), 0.0)
+    assert table_variance(sparse.csr_array(table)) == pytest.approx(table.var())
+    assert table_variance(table) == pytest.approx(table.var())
+
+
+def test_class_weight_moves_the_border_towards_the_other_class(rng):
+    views = [rng.normal(size=(60, 2)) + np.repeat([[0.0], [1.0]], 30, axis=0)]
+    labels = np.repeat([0, 1], 30)
+    shares = [
+        np.mean(SVMClassifier(class_weight=weight).fit(views, labels).transduction_)
+        for weight in ({0: 9.0}, None, {1: 9.0})
+    ]
+    assert shares[0] < shares[1] < shares[2]
+
+
+def test_one_label_a_class_is_enough(tiny_views):
+    labels = np.full(60, -1)
+    for code in range(3):
+        labels[np.flatnonzero(tiny_views.labels == code)[0]] = code
+    model = SVMClassifier().fit(tiny_views.views, labels)
+    assert np.mean(model.transduction_ == tiny_views.labels) > 0.8
+
+
+def test_more_than_twenty_classes_of_one_label_raise_no_warning(rng):
+    SVMClassifier().fit([rng.normal(size=(50, 4))], np.where(np.arange(50) < 30, np.arange(50), -1))
+
+
+def test_planted_classes_are_found(tiny_views):
+    model = SVMClassifier().fit(tiny_views.views, tiny_views.known_labels)
+    assert np.mean(model.transduction_ == tiny_views.labels) > 0.95
+
+
+def test_fit_refuses_work_that_does_not_fit_in_memory(tiny_views):
+    with pytest.raises(InputError, match="GB of memory"):
+        SVMClassifier(max_memory=1e-9).fit(tiny_views.views, tiny_views.known_labels)
+
+
+def test_saved_model_gives_the_same_answers(tiny_views, tmp_path):
+    model = SVMClassifier(class_weight="balanced")
+    model.fit(tiny_views.views, tiny_views.known_labels)
+    model.save(tmp_path)
+    loaded = SVMClassifier.load(tmp_path)
+    np.testing.assert_array_equal(
+        loaded.predict_proba(tiny_views.views), model.label_distributions_
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kernel": "poly"},
+        {"penalty": 0},
+        {"gamma": "auto"},
+        {"gamma": -1},
+        {"class_weight": "x"},
+    ],
+)
+def test_fit_rejects_parameters_out_of_range(tiny_views, wrong):
+    with pytest.raises(InputError, match=f"{next(iter(wrong))} must be"):
+        SVMClassifier(**wrong).fit(tiny_views.views, tiny_views.known_labels)

@@ -1,0 +1,127 @@
+"""Plan files: what they may say, and what they are refused for."""
+
+import pytest
+
+from manyview.errors import PlanError
+from manyview.experiments.plan import load_plan, plan_names
+from manyview.methods import METHODS
+
+SHIPPED = [
+    "ablation",
+    "accuracy",
+    "adjacency",
+    "convergence",
+    "gamma-tau",
+    "neighbors",
+    "protocols",
+    "quick",
+    "ratios",
+    "raw-features",
+    "weights",
+]
+
+
+def test_all_plans_are_shipped():
+    assert plan_names() == SHIPPED
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_shipped_plan_names_real_methods_data_sets_and_parameters(name):
+    from manyview.data.catalog import find_card
+
+    plan = load_plan(name)
+    assert plan.title
+    assert plan.about.strip()
+    for dataset in plan.datasets:
+        assert find_card(dataset).name == dataset
+    for dataset, rows in plan.paper.items():
+        assert dataset in plan.datasets
+        assert set(rows) <= {entry.name for entry in plan.entries}
+    assert plan.cells()
+
+
+def test_main_table_has_every_number_of_the_paper():
+    plan = load_plan("accuracy")
+    numbers = [
+        pair for rows in plan.paper.values() for row in rows.values() for pair in row.values()
+    ]
+    assert len(numbers) == 13 * 8 * 2 - 4  # HLR-M2VS has none on two data sets
+    assert plan.paper["mnist"]["mgcn-dns"] == {0.01: (88.0, 1.3), 0.1: (90.2, 0.6)}
+    assert plan.paper["youtube"]["mlan"][0.01] == (2.5, 0.2)
+    assert {entry.method for entry in plan.entries} == set(METHODS)
+
+
+def test_grids_are_multiplied_out_and_none_is_nothing(write_plan):
+    plan = load_plan(
+        str(
+            write_plan(
+                'title = "t"\ndatasets = ["{data}"]\nlabel_ratios = [0.1, 0.2]\nseeds = [4]\n'
+                '[methods.ours]\nmethod = "mgcn-dns"\nparams = { node_selection = "none" }\n'
+                "grid = { gamma = [1.0, 2.0], tau = [0.1, 0.2, 0.3] }\n"
+            )
+        )
+    )
+    cells = plan.cells()
+    assert len(cells) == 2 * 6
+    trial = next(iter(cells.values()))[0]
+    assert dict(trial.params) == {"node_selection": None, "gamma": 1.0, "tau": 0.1}
+    assert (trial.method, trial.seed, trial.label_ratio) == ("mgcn-dns", 4, 0.1)
+    assert next(iter(cells)).point == (("gamma", 1.0), ("tau", 0.1))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("title = ", "is not TOML"),
+        ('datasets = ["digits"]\n[methods.knn]', "must name its title"),
+        ('title = "t"\n[methods.knn]', "must name its datasets"),
+        ('title = "t"\ndatasets = ["digits"]', "must name its methods"),
+        (
+            'title = "t"\ndatasets = "digits"\n[methods.knn]',
+            "must be a list of names; got 'digits'",
+        ),
+        ('title = "t"\ndatasets = ["digits"]\n[methods.knm]', "Did you mean 'knn'?"),
+        (
+            'title = "t"\ndatasets = ["digits"]\nseed = [0]\n[methods.knn]',
+            "has no setting 'seed'. Did you mean 'seeds'?",
+        ),
+        (
+            'title = "t"\ndatasets = ["digits"]\nseeds = [-1]\n[methods.knn]',
+            "must be whole numbers from 0; got -1",
+        ),
+        (
+            'title = "t"\ndatasets = ["digits"]\nlabel_ratios = [10]\n[methods.knn]',
+            "must be between 0 and 1; got 10",
+        ),
+        (
+            'title = "t"\ndatasets = ["digits"]\nprotocols = ["strat"]\n[methods.knn]',
+            "must be one of 'stratified', 'random'; got 'strat'",
+        ),
+        (
+            'title = "t"\ndatasets = ["digits"]\n[methods.knn]\nparams = { neighbours = 3 }',
+            "knn has no parameter 'neighbours'",
+        ),
+        (
+            'title = "t"\ndatasets = ["digits"]\n[methods.knn]\nparams = { random_state = 3 }',
+            "no parameter 'random_state' to set",
+        ),
+        (
+            'title = "t"\ndatasets = ["digits"]\nkeep = ["all"]\n[methods.knn]',
+            "must be one of 'curve', 'weights', 'graphs'; got 'all'",
+        ),
+        (
+            'title = "t"\ndatasets = ["digits"]\n[methods.knn]\n[paper.digits]\nknn = 3',
+            "must hold data set -> method",
+        ),
+    ],
+)
+def test_wrong_plan_is_refused_in_one_sentence(write_plan, text, message):
+    with pytest.raises(PlanError) as error:
+        load_plan(str(write_plan(text)))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_unknown_plan_is_refused_with_the_nearest():
+    with pytest.raises(PlanError, match="Did you mean 'accuracy'"):
+        load_plan("acuracy")

@@ -1,0 +1,255 @@
+"""One contract, fifteen methods."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from manyview.contract import MultiViewClassifier
+from manyview.data.views import MultiView
+from manyview.errors import DataFileError, InputError
+from manyview.methods import METHODS
+
+# Long trainings are cut short, so that the whole suite takes seconds.
+QUICK = {"mgcn-dns": {"max_epochs": 60}, "gcn-fusion": {"max_epochs": 60}, "co-gcn": {}}
+# Dropout hits nodes by their row, so renumbering them is another draw.
+WITHOUT_DROPOUT = ("mgcn-dns", "gcn-fusion", "co-gcn")
+# Its tensor norm takes a Fourier transform along the samples: their order is part of the model.
+FOLLOWS_ORDER = ("hlr-m2vs",)
+CAN_LABEL_NEW = [name for name, method in METHODS.items() if method.labels_new_samples()]
+CANNOT_LABEL_NEW = [name for name in METHODS if name not in CAN_LABEL_NEW]
+
+every_method = pytest.mark.parametrize("name", METHODS)
+
+
+def make(name, **parameters):
+    return METHODS[name](random_state=0, **(QUICK.get(name, {}) | parameters))
+
+
+def accuracy(model, tiny_views):
+    hidden = tiny_views.known_labels == -1
+    return np.mean(model.transduction_[hidden] == tiny_views.labels[hidden])
+
+
+@every_method
+def test_method_labels_every_sample_well(name, tiny_views):
+    model = make(name).fit(tiny_views.views, tiny_views.known_labels)
+    assert accuracy(model, tiny_views) > 0.85
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.transduction_.shape == tiny_views.labels.shape
+    assert model.n_features_in_ == 13
+    assert model.view_names_ == ["shape", "colour"]
+
+
+@every_method
+def test_distributions_are_probabilities_and_agree_with_the_labels(name, tiny_views):
+    model = make(name).fit(tiny_views.views, tiny_views.known_labels)
+    shares = model.label_distributions_
+    assert shares.shape == (60, 3)
+    assert shares.min() >= 0
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
+    np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.transduction_)
+
+
+@every_method
+def test_same_seed_gives_the_same_bits_and_global_state_is_left_alone(name, tiny_views):
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    one, two = (make(name).fit(tiny_views.views, tiny_views.known_labels) for _ in range(2))
+    np.testing.assert_array_equal(one.label_distributions_, two.label_distributions_)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+
+
+@every_method
+def test_hidden_labels_change_nothing(name, tiny_views):
+    """The method sees the labels it is given, and -1, None or NaN for the others."""
+    texts = np.array(["a", "b", "c"], dtype=object)[tiny_views.labels]
+    known = tiny_views.known_labels != -1
+    with_none = np.where(known, texts, None)
+    one = make(name).fit(tiny_views.views, with_none)
+    two = make(name).fit(tiny_views.views, tiny_views.known_labels)
+    np.testing.assert_array_equal(one.label_distributions_, two.label_distributions_)
+    assert set(one.transduction_) <= {"a", "b", "c"}
+
+
+@every_method
+def test_one_view_is_enough(name, tiny_views):
+    model = make(name).fit(tiny_views.views["colour"], tiny_views.known_labels)
+    assert accuracy(model, tiny_views) > 0.7
+
+
+@every_method
+def test_many_views_may_be_dense_sparse_and_of_different_width(name, tiny_views, rng):
+    views = {
+        **tiny_views.views,
+        "flags": sparse.csr_array((tiny_views.labels[:, None] == [0, 1, 2]).astype(float)),
+        "wide": rng.normal(size=(60, 200)) + 2 * tiny_views.labels[:, None],
+        "constant": np.ones((60, 4)),
+        "one column": tiny_views.labels[:, None] + rng.normal(size=(60, 1)),
+    }
+    model = make(name).fit(views, tiny_views.known_labels)
+    assert accuracy(model, tiny_views) > 0.7
+
+
+@every_method
+def test_samples_may_be_duplicates(name, tiny_views):
+    twice = np.repeat(np.arange(60), 2)
+    views = {key: view[twice] for key, view in tiny_views.views.items()}
+    labels = tiny_views.known_labels[twice]
+    labels[1::2] = -1
+    model = make(name).fit(views, labels)
+    truth = tiny_views.labels[twice]
+    assert np.mean(model.transduction_[labels == -1] == truth[labels == -1]) > 0.85
+    assert np.isfinite(model.label_distributions_).all()
+
+
+@every_method
+def test_a_class_may_have_one_label(name, tiny_views):
+    labels = tiny_views.known_labels.copy()
+    labels[np.flatnonzero(labels == 2)[1:]] = -1
+    model = make(name).fit(tiny_views.views, labels)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert np.isfinite(model.label_distributions_).all()
+    every_label_once = tiny_views.known_labels.copy()
+    for label in range(3):
+        every_label_once[np.flatnonzero(every_label_once == label)[1:]] = -1
+    model = make(name).fit(tiny_views.views, every_label_once)
+    assert np.mean(model.transduction_ == tiny_views.labels) > 0.5
+
+
+@every_method
+def test_classes_may_differ_in_size(name, tiny_views):
+    kept = np.flatnonzero((tiny_views.labels != 2) | (np.cumsum(tiny_views.labels == 2) <= 6))
+    views = {key: view[kept] for key, view in tiny_views.views.items()}
+    truth = tiny_views.labels[kept]
+    labels = np.where(tiny_views.known_labels[kept] != -1, truth, -1)
+    first_of_2 = np.flatnonzero(truth == 2)[0]
+    labels[first_of_2] = 2
+    model = make(name).fit(views, labels)
+    assert np.mean(model.transduction_ == truth) > 0.75
+
+
+@every_method
+def test_all_samples_may_be_labeled(name, tiny_views):
+    model = make(name).fit(tiny_views.views, tiny_views.labels)
+    assert np.mean(model.transduction_ == tiny_views.labels) > 0.9
+
+
+@every_method
+def test_answers_follow_the_samples_when_they_are_renumbered(name, tiny_views, rng):
+    parameters = {"dropout": 0.0} if name in WITHOUT_DROPOUT else {}
+    order = rng.permutation(60)
+    shuffled = {key: view[order] for key, view in tiny_views.views.items()}
+    before = make(name, **parameters).fit(tiny_views.views, tiny_views.known_labels)
+    after = make(name, **parameters).fit(shuffled, tiny_views.known_labels[order])
+    if name in FOLLOWS_ORDER:
+        same = after.transduction_ == before.transduction_[order]
+        assert same.mean() > 0.9
+        return
+    np.testing.assert_allclose(
+        after.label_distributions_, before.label_distributions_[order], atol=2e-3
+    )
+
+
+@every_method
+def test_a_class_without_a_label_is_never_an_answer(name, tiny_views):
+    """One rule for all: it is not in `classes_`, and nobody is given it."""
+    labels = np.where(tiny_views.known_labels == 2, -1, tiny_views.known_labels)
+    model = make(name).fit(tiny_views.views, labels)
+    assert model.classes_.tolist() == [0, 1]
+    assert set(model.transduction_) <= {0, 1}
+    assert model.label_distributions_.shape == (60, 2)
+
+
+@every_method
+def test_parameters_round_trip_and_clone_is_not_fitted(name, tiny_views):
+    model = make(name).fit(tiny_views.views, tiny_views.known_labels)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        copy.predict(tiny_views.views)
+    assert METHODS[name]().set_params(random_state=3).random_state == 3
+
+
+@every_method
+def test_saved_model_answers_the_same(name, tiny_views, tmp_path):
+    model = make(name).fit(tiny_views.views, tiny_views.known_labels)
+    model.save(tmp_path)
+    loaded = METHODS[name].load(tmp_path)
+    np.testing.assert_array_equal(loaded.transduction_, model.transduction_)
+    np.testing.assert_array_equal(loaded.label_distributions_, model.label_distributions_)
+    if name in CAN_LABEL_NEW:
+        np.testing.assert_allclose(
+            loaded.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views)
+        )
+    other = next(method for method in METHODS.values() if method.card.name != name)
+    with pytest.raises(DataFileError, match=f"holds a model of {name}"):
+        other.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", CAN_LABEL_NEW)
+def test_new_samples_are_labeled_well(name, tiny_views):
+    is_new = np.arange(60) % 5 == 0
+    views = MultiView(tiny_views.views)
+    labels = np.where(np.arange(60) % 3 == 1, tiny_views.labels, -1)
+    model = make(name).fit(views[~is_new], labels[~is_new])
+    shares = model.predict_proba(views[is_new])
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
+    assert np.mean(model.predict(views[is_new]) == tiny_views.labels[is_new]) > 0.75
+    one_by_one = [model.predict(views[[row]])[0] for row in np.flatnonzero(is_new)]
+    np.testing.assert_array_equal(one_by_one, model.predict(views[is_new]))
+
+
+@pytest.mark.parametrize("name", CANNOT_LABEL_NEW)
+def test_methods_that_cannot_label_new_samples_say_so(name, tiny_views):
+    model = make(name).fit(tiny_views.views, tiny_views.known_labels)
+    with pytest.raises(InputError) as error:
+        model.predict(tiny_views.views)
+    assert str(error.value) == (
+        f"{model.card.title} labels only the samples it was fitted with: read transduction_, or "
+        "fit again with the new samples among the others, labeled -1."
+    )
+
+
+@every_method
+def test_given_graphs_are_taken_or_refused_in_one_sentence(name, tiny_views, rng):
+    same = (tiny_views.labels[:, None] == tiny_views.labels) & (rng.random((60, 60)) < 0.3)
+    graph = np.triu(same, 1).astype(float)
+    views = MultiView(
+        {**tiny_views.views, "links": sparse.csr_array(graph + graph.T)}, graphs=["links"]
+    )
+    if METHODS[name].takes_graphs:
+        model = make(name).fit(views, tiny_views.known_labels)
+        assert accuracy(model, tiny_views) > 0.85
+    else:
+        with pytest.raises(InputError, match="needs features in every view, and view 'links' is"):
+            make(name).fit(views, tiny_views.known_labels)
+
+
+@every_method
+def test_bad_labels_and_views_are_refused(name, tiny_views):
+    with pytest.raises(InputError, match="at least two classes"):
+        make(name).fit(tiny_views.views, np.where(tiny_views.known_labels == 0, 0, -1))
+    with pytest.raises(InputError, match="one label a sample"):
+        make(name).fit(tiny_views.views, tiny_views.known_labels[:-1])
+
+
+@every_method
+def test_card_is_complete(name):
+    method = METHODS[name]
+    assert issubclass(method, MultiViewClassifier)
+    assert method.card.name == name
+    assert 1950 < method.card.year < 2030
+    assert method.card.paper
+    assert method.card.cost
+    assert "random_state" in method().get_params()
+
+
+@every_method
+def test_wrong_numbers_are_refused_by_name(name, tiny_views):
+    """Every number a method takes is checked: a text in its place is refused by its name."""
+    defaults = METHODS[name]().get_params()
+    numbers = [key for key, value in defaults.items() if type(value) in (int, float)]
+    for parameter in numbers:
+        with pytest.raises(InputError, match=parameter):
+            make(name, **{parameter: "much"}).fit(tiny_views.views, tiny_views.known_labels)
