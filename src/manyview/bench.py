@@ -134,6 +134,90 @@ def status(
         print_text(status_text(study, width()))
 
 
+@bench_app.command()
+def table(
+    plan: PlanName,
+    style: Annotated[
+        str,
+        typer.Option("--format", metavar="text|markdown|csv|latex", help="How to write it."),
+    ] = "text",
+    metric: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="accuracy, balanced_accuracy, macro_f1, seconds or peak_memory_mb.",
+        ),
+    ] = "accuracy",
+    test: Annotated[
+        str,
+        typer.Option(
+            metavar="paired|corrected", help="t test against the best: plain, or Nadeau-Bengio's."
+        ),
+    ] = "paired",
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write it.  [default: the output stream]"),
+    ] = None,
+    out: Out = STORE,
+    data_dir: DataDir = None,
+) -> None:
+    """Show the results of PLAN as tables, ours beside the paper's."""
+    from manyview.files import write_whole
+    from manyview.report.table_formats import tables_as
+
+    study = _open(plan, out, data_dir)
+    text = tables_as(study, style, metric=metric, test=test, width=width())
+    if file is None:
+        print_text(text.rstrip("\n"))
+    else:
+        write_whole(file, text)
+
+
+@bench_app.command()
+def figures(
+    plan: PlanName,
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Folder of the figures.")] = Path(
+        "figures"
+    ),
+    formats: Annotated[
+        list[str] | None,
+        typer.Option("--format", metavar="png|svg|pdf", help="May be repeated.  [default: all]"),
+    ] = None,
+    out: Out = STORE,
+    data_dir: DataDir = None,
+) -> None:
+    """Draw the figures of PLAN, for print: PNG, SVG and PDF."""
+    from manyview.report.figures import FORMATS, write_figures
+
+    study = _open(plan, out, data_dir)
+    for path in write_figures(study, to, tuple(formats or FORMATS)):
+        typer.echo(str(path))
+
+
+@bench_app.command()
+def report(
+    plan: PlanName,
+    file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="HTML file to write.  [default: DIR/PLAN.html]"),
+    ] = None,
+    out: Out = STORE,
+    data_dir: DataDir = None,
+) -> None:
+    """Write one page about PLAN: findings, tables, charts, settings; works offline."""
+    study = _open(plan, out, data_dir)
+    typer.echo(str(_write_report(study, file)))
+
+
+def _write_report(study: "Study", file: Path | None = None) -> Path:
+    from manyview.files import write_whole
+    from manyview.report.study_page import study_page
+
+    file = file or study.store.folder / f"{study.plan.name}.html"
+    write_whole(file, study_page(study))
+    return file
+
+
 def _open(plan: str, out: Path, data_dir: str | None, *, make: bool = False) -> "Study":
     from manyview.errors import DataFileError
     from manyview.experiments.plan import load_plan
@@ -166,6 +250,7 @@ def _run(
     from manyview.experiments.study import Shard
     from manyview.parameters import check_whole_number
     from manyview.report.study_text import status_text
+    from manyview.report.table_formats import tables_as
 
     check_choice("engine", engine, ("local", "dask"))
     check_whole_number("jobs", jobs, at_least=0)
@@ -191,8 +276,11 @@ def _run(
             finished = run_locally(
                 study, trials, retried=retried, n_jobs=n_jobs, limits=limits, on_record=on_record
             )
+    page = _write_report(study)
     if not quiet:
-        print_text(status_text(study, width()))
+        if study.progress().n_done:
+            print_text(tables_as(study, "text", width=width()).rstrip("\n") + "\n")
+        print_text(status_text(study, width(), page))
     if finished.interrupted:
         typer.echo(
             f"Interrupted after {finished.n_recorded} trials, all kept; the same command goes on.",

@@ -44,7 +44,10 @@ def open_page(chromium):
 
     def open_file(file, *, width=1200, height=900, **options):
         context = chromium.new_context(
-            viewport={"width": width, "height": height}, offline=True, **options
+            viewport={"width": width, "height": height},
+            offline=True,
+            reduced_motion="reduce",  # no smooth scrolling to wait for
+            **options,
         )
         contexts.append(context)
         page = context.new_page()

@@ -16,9 +16,16 @@ def report(tmp_path_factory):
     return file
 
 
-def column(page, number, table="#check-these-first table"):
+def column(page, number, table="#check-these-first table.cards"):
     rows = page.locator(f"{table} tbody tr:not([hidden])")
     return [row.locator("th, td").nth(number).inner_text() for row in rows.all()]
+
+
+def point_at(page, mark):
+    """Bring a mark into view, let the scrolling end, and point at it."""
+    mark.scroll_into_view_if_needed()
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))")
+    mark.hover()
 
 
 def style_of(page, selector, name):
@@ -47,7 +54,7 @@ def test_samples_to_check_come_sorted_cut_and_searchable(report, open_page):
     assert len(shown) == 8
     probabilities = [float(text.split()[-1]) for text in shown]
     assert probabilities == sorted(probabilities)
-    answer = page.locator("#check-these-first th", has_text="answer")
+    answer = page.locator("#check-these-first .cards th", has_text="answer")
     assert answer.get_attribute("aria-sort") == "ascending"
     first = column(page, 0)[0]
     page.get_by_role("button", name="Show all 30").click()
@@ -63,11 +70,11 @@ def test_pointing_at_a_mark_tells_its_values(report, open_page):
     page = open_page(report)
     tip = page.locator("#tip")
     assert tip.is_hidden()
-    page.locator("#views g[data-tip]").first.hover()
+    point_at(page, page.locator("#views g[data-tip]").first)
     assert "importance: " in tip.inner_text()
-    page.locator("h1").hover()
+    point_at(page, page.locator("h1"))
     assert tip.is_hidden()
-    page.locator("#map .marks > *").last.hover()
+    point_at(page, page.locator("#map .marks > *").last)
     assert tip.inner_text().startswith("<b>")
     box = tip.bounding_box()
     assert box["x"] >= 0
@@ -87,7 +94,9 @@ def test_arrow_keys_walk_through_a_chart(report, open_page):
 
 def test_touch_shows_tips(report, open_page):
     page = open_page(report, width=390, height=844, has_touch=True)
-    page.locator("#views g[data-tip]").first.tap()
+    mark = page.locator("#views g[data-tip]").first
+    point_at(page, mark)
+    mark.tap()
     assert "importance: " in page.locator("#tip").inner_text()
 
 
@@ -165,7 +174,7 @@ def test_narrow_screen_does_not_scroll_sideways(report, open_page, width):
     )
     assert wide == []
     if width < 640:
-        assert style_of(page, "#check-these-first tbody tr", "display") == "block"
+        assert style_of(page, "#check-these-first .cards tbody tr", "display") == "block"
 
 
 def test_print_shows_every_row_and_no_controls(report, open_page):
@@ -173,7 +182,7 @@ def test_print_shows_every_row_and_no_controls(report, open_page):
     page.emulate_media(media="print")
     assert not page.locator("button.theme").is_visible()
     assert not page.locator("#map .choice").is_visible()
-    assert page.locator("#check-these-first tbody tr").last.is_visible()
+    assert page.locator("#check-these-first .cards tbody tr").last.is_visible()
 
 
 def test_names_from_the_data_are_shown_as_they_are(report, open_page):
@@ -186,7 +195,7 @@ def test_names_from_the_data_are_shown_as_they_are(report, open_page):
 
 def test_page_reads_without_a_script(report, open_page):
     page = open_page(report, java_script_enabled=False)
-    assert page.locator("#check-these-first tbody tr").count() == 30
-    assert page.locator("#check-these-first tbody tr").last.is_visible()
+    assert page.locator("#check-these-first .cards tbody tr").count() == 30
+    assert page.locator("#check-these-first .cards tbody tr").last.is_visible()
     assert not page.locator("button.theme").is_visible()
     assert page.locator("#map .marks > *").count() == 60

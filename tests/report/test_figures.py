@@ -102,6 +102,16 @@ def test_what_was_kept_is_drawn(make_study, done):
     assert label.endswith("3 edges")
 
 
+def test_data_set_alone_names_what_one_method_kept(make_study, done):
+    plan = HEAD + "[methods.knn]\n[methods.mgcn-dns]\n"
+    study = make_study(
+        plan, lambda cell, _: done(0.5, **KEPT) if cell.entry == "mgcn-dns" else done(0.4)
+    )
+    figures = study_figures(study)
+    assert list(figures) == ["accuracy", "convergence", "weights", "adjacency"]
+    assert axes_titles(figures["weights"])[:2] == ["barn", "field"]
+
+
 def test_files_are_the_same_every_time(make_study, done, tmp_path):
     plan = HEAD + "[methods.knn]\n[methods.svm]\n"
     study = make_study(plan, some_fail(done))

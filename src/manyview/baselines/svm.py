@@ -20,6 +20,7 @@ from manyview.errors import check_choice
 from manyview.memory import GB, check_max_memory, check_memory
 from manyview.parameters import check_number
 
+TOLERANCE = 1e-6  # of the solver; its own 1e-3 shows in the answers when samples are renumbered
 KERNELS = ("rbf", "linear")
 BLOCK_BYTES = 64 * 2**20  # one block of kernel values; bounds the memory of the answers
 
@@ -149,6 +150,8 @@ class SoftmaxSVC(ClassifierMixin, BaseEstimator):
             C=self.penalty,
             kernel=kernel_function(self.kernel, self.gamma, features),
             class_weight=self.class_weight,
+            tol=TOLERANCE,
+            random_state=0,  # it would draw a seed from the global generator, to no use
         )
         with few_labels_a_class():
             self.machine_ = machine.fit(features, codes)

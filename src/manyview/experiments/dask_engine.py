@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from manyview.errors import InputError
 from manyview.experiments.engines import SIGN_SECONDS, Finished, OnRecord, as_record
@@ -12,8 +12,8 @@ from manyview.experiments.study import Study
 from manyview.experiments.trial import Trial
 from manyview.experiments.worker import FAILED, POLL_SECONDS, Outcome, Worker
 
-if TYPE_CHECKING:
-    from distributed import Client, Future
+Client: TypeAlias = Any  # Dask has no types, and is imported where it is used
+Future: TypeAlias = Any
 
 CONNECT_SECONDS = 10
 _idle: dict[tuple[str | None, Path, Limits], list[Worker]] = {}  # of a Dask worker
@@ -70,7 +70,7 @@ def run_on_dask(
     return Finished(n_recorded, interrupted)
 
 
-def _connect(scheduler: str) -> "Client":
+def _connect(scheduler: str) -> Client:
     try:
         from distributed import Client
     except ImportError as error:
@@ -78,7 +78,7 @@ def _connect(scheduler: str) -> "Client":
             'engine "dask" needs Dask. Install it: pip install "manyview[dask]"'
         ) from error
     try:
-        return Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
+        return Client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
             f"no Dask scheduler answers at {scheduler}: {error}. Start one with `dask scheduler`, "
@@ -86,7 +86,7 @@ def _connect(scheduler: str) -> "Client":
         ) from error
 
 
-def _submit(client: "Client", key: str, trial: Trial, study: Study, limits: Limits) -> "Future":
+def _submit(client: Client, key: str, trial: Trial, study: Study, limits: Limits) -> Future:
     return client.submit(
         _attempt,
         trial,
@@ -111,7 +111,7 @@ def _attempt(trial: Trial, data_dir: str | None, cache_folder: str, limits: Limi
     return outcome
 
 
-def _finished(running: "dict[Future, str]") -> "list[Future]":
+def _finished(running: dict[Future, str]) -> list[Future]:
     """Wait a moment; return the futures that are done."""
     done = [future for future in running if future.done()]
     if not done:
@@ -119,7 +119,7 @@ def _finished(running: "dict[Future, str]") -> "list[Future]":
     return done
 
 
-def _outcome(future: "Future") -> Outcome:
+def _outcome(future: Future) -> Outcome:
     error = future.exception()
     if error is None:
         outcome: Outcome = future.result()

@@ -21,7 +21,7 @@ TESTS = {
     "paired": "the paired t test over splits, which asks about other draws of labels from the same "
     "samples",
 }
-DEFAULT_TEST = "corrected"
+DEFAULT_TEST = "paired"
 Grid = Sequence[Sequence[Result | None]]  # [row, column]
 
 

@@ -15,10 +15,21 @@ from manyview.report.results import Result
 Results = Mapping[Cell, Result]
 
 
-def draw_map(ax: Axes, values: np.ndarray, form: str, *, frame_best: bool = False) -> None:
-    """Draw numbers as colours with the numbers in them; what is missing is hatched."""
+def draw_map(
+    ax: Axes,
+    values: np.ndarray,
+    form: str,
+    *,
+    from_zero: bool = False,
+    frame_best: bool = False,
+) -> None:
+    """Draw numbers as colours with the numbers in them; what is missing is hatched.
+
+    Colours run from the lowest number, or from 0, to the highest.
+    """
     shown = values[np.isfinite(values)]
     low, high = (float(shown.min()), float(shown.max())) if len(shown) else (0.0, 1.0)
+    low = 0.0 if from_zero else low
     ax.imshow(values, cmap=SEQUENCE, vmin=low, vmax=high if high > low else low + 1, aspect="auto")
     ax.grid(visible=False)
     ax.tick_params(length=0)

@@ -71,17 +71,12 @@ def study_figures(study: Study) -> "dict[str, Figure]":
         for entry in entries:
             name = slug if len(entries) == 1 else f"{slug}-{entry.name}"
             figures[name] = grid.grid_map_figure(plan, entry, results)
-    records = done_by_title(study)
     for name, key, draw in (
         ("convergence", "curve", learned.convergence_figure),
         ("weights", "mixing_weights", learned.weights_figure),
         ("adjacency", "graphs", learned.graphs_figure),
     ):
-        kept = {
-            title: [record for record in group if record.get(key)]
-            for title, group in records.items()
-        }
-        kept = {title: group for title, group in kept.items() if group}
+        kept = kept_by_title(study, key)
         if kept:
             figures[name] = draw(kept)
     return figures
@@ -123,25 +118,29 @@ def _need_matplotlib() -> None:
     raise InputError('Figures need matplotlib. Install it: pip install "manyview[plot]"')
 
 
-def done_by_title(study: Study) -> dict[str, list[dict[str, Any]]]:
-    """Finished records of each cell, titled by its data set and what else tells cells apart."""
-    done = {
-        cell: [record for record in study.records_of(cell) if record["status"] == DONE]
+def kept_by_title(study: Study, key: str) -> dict[str, list[dict[str, Any]]]:
+    """Finished records that kept something, by data set and by what else tells cells apart."""
+    kept = {
+        cell: [
+            record
+            for record in study.records_of(cell)
+            if record["status"] == DONE and record.get(key)
+        ]
         for cell in study.cells
     }
-    cells = [cell for cell, records in done.items() if records]
+    cells = [cell for cell, records in kept.items() if records]
     titles: dict[Cell, list[str]] = {cell: [dataset_title(cell.dataset)] for cell in cells}
-    words = {
-        cell: (
+    words = [
+        (
             study.plan.entry(cell.entry).title,
             point_title(cell.point),
             ratio_title(cell.label_ratio),
             cell.protocol,
         )
         for cell in cells
-    }
-    for column in zip(*words.values(), strict=True):
+    ]
+    for column in zip(*words, strict=True):
         if len(set(column)) > 1:
             for cell, word in zip(cells, column, strict=True):
                 titles[cell].append(word)
-    return {", ".join(filter(None, titles[cell])): done[cell] for cell in cells}
+    return {", ".join(filter(None, titles[cell])): kept[cell] for cell in cells}

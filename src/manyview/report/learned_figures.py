@@ -58,7 +58,7 @@ def convergence_figure(records: Records) -> Figure:
                 above.set_ylabel("accuracy (%)")
                 below.set_ylabel("loss")
         _remove_rest(grid, len(records))
-        legend_below(figure, grid[0, 0], 2)
+        legend_below(figure, grid[0, 0], 2 if most > 1 else 1)
     return figure
 
 
@@ -82,7 +82,7 @@ def weights_figure(records: Records) -> Figure:
             above.grid(visible=False, axis="x")
             above.set(xlim=(-0.5, len(views) - 0.5), ylim=(0, 118 * float(importance.max())))
             above.tick_params(axis="x", length=0, labelbottom=False)
-            draw_map(below, weights, ".2f")
+            draw_map(below, weights, ".2f", from_zero=True)
             below.set_xticks(places, views, rotation=40, ha="right", rotation_mode="anchor")
             below.set_yticks(places, map(str, range(1, len(views) + 1)))
             if column == 0:

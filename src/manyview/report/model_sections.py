@@ -14,6 +14,11 @@ from manyview.report.page import Section, section, side_by_side
 from manyview.report.run_text import STOPPED
 from manyview.runs.records import Run
 
+COLUMN_WORDS = (
+    "Degree: the least, the median and the largest number of edges of a sample. Effective: the "
+    "edges a sample listens to, weak ones counting less. Sparsity: the share of all pairs of "
+    "samples without an edge."
+)
 STAGE_WORDS = {
     "fused": "the views' graphs, mixed",
     "refined": "after graph learning",
@@ -127,6 +132,7 @@ def graph_section(
             "The graph, stage by stage", columns, rows,
             sortable=False, as_cards=True, hide_caption=True,
         ),
+        element("p", COLUMN_WORDS, class_="soft small"),
         charts,
         intro=intro,
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from manyview.experiments.estimate import spoken
 from manyview.experiments.study import Study
 from manyview.report.comparison import DEFAULT_TEST
-from manyview.report.figures import MOST_RATIOS_AS_DOTS, done_by_title
+from manyview.report.figures import MOST_RATIOS_AS_DOTS, kept_by_title
 from manyview.report.learned_charts import curve_charts, graph_charts, weight_charts
 from manyview.report.markup import Html, join
 from manyview.report.page import Figure, Section, html_page, key_figures, section, side_by_side
@@ -63,7 +63,7 @@ def _figures(study: Study, results: Results) -> list[Figure]:
 
 def _chart_sections(study: Study, results: Results) -> list[Section]:
     plan, sections = study.plan, []
-    about = " ".join(plan.about.split()) or "Mean over the seeds, with the standard deviation."
+    about = " ".join(plan.about.split()) or "Mean over the seeds."
     begun = {cell.entry for cell, result in results.items() if result.by_seed}
     plain = [entry for entry in plan.entries if not entry.grid and entry.name in begun]
     ratios = {ratio for entry in plain for ratio in entry.label_ratios}
@@ -89,10 +89,8 @@ def _chart_sections(study: Study, results: Results) -> list[Section]:
         ("Graphs", "graphs", graph_charts, join, "The first seed; samples are sorted by class."),
     ):  # fmt: skip
         charts: list[Html] = []
-        for title, records in done_by_title(study).items():
-            kept = [record for record in records if record.get(key)]
-            if kept:
-                charts += draw(title, kept)
+        for title, records in kept_by_title(study, key).items():
+            charts += draw(title, records)
         if charts:
             sections.append(section(heading, frame(*charts), intro=intro))
     return sections

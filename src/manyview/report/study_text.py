@@ -1,6 +1,7 @@
 """How far a study is, told to people and machines."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from manyview.experiments.estimate import estimate, spoken
@@ -25,7 +26,7 @@ def record_line(record: dict[str, Any]) -> str:
     return f"{what}: {record['accuracy']:.1%} in {spoken(record['seconds'])}"
 
 
-def status_text(study: Study, width: int) -> str:
+def status_text(study: Study, width: int, page: Path | None = None) -> str:
     """Tell how far the study is, what failed, and what was skipped."""
     progress = study.progress()
     counts = [f"{progress.n_done:,} of {progress.n_trials:,} trials are done"]
@@ -59,6 +60,8 @@ def status_text(study: Study, width: int) -> str:
         sections.append(
             ("Skipped", [f"{name}: {reason}" for name, reason in study.skipped.items()])
         )
+    if page is not None:
+        sections.append(("Page", [f"{page}, to open in a browser"]))
     return set_sections(sections, width)
 
 
