@@ -18,6 +18,7 @@ import pytest
 from manyview.classifier import MGCNDNSClassifier
 from manyview.cli import main
 from manyview.data.cards import CATALOG
+from manyview.methods import METHODS
 
 QUICK = ("-p", "max_epochs=5")
 
@@ -308,7 +309,9 @@ ERRORS = {
     ),
     "unknown method": (
         ("fit", "shapes.npz", "--method", "mgcn"),
-        "No method is named 'mgcn'. Did you mean 'mgcn-dns'? The methods are: mgcn-dns.",
+        "No method is named 'mgcn'. Did you mean 'mgcn-dns'? The methods are: "
+        + ", ".join(METHODS)
+        + ".",
     ),
     "parameter without value": (
         ("fit", "shapes.npz", "-p", "gamma"),

@@ -13,7 +13,8 @@ def test_unknown_method_is_refused_with_the_nearest_and_all_others():
     with pytest.raises(InputError) as error:
         find_method("mgcn-dsn")
     assert str(error.value) == (
-        "No method is named 'mgcn-dsn'. Did you mean 'mgcn-dns'? The methods are: mgcn-dns."
+        "No method is named 'mgcn-dsn'. Did you mean 'mgcn-dns'? The methods are: "
+        f"{', '.join(METHODS)}."
     )
 
 

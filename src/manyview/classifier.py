@@ -9,13 +9,13 @@ import torch
 
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.inputs import InputScaling, fit_input
-from manyview.data.labels import UNKNOWN, class_weights
+from manyview.data.labels import class_weights
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
 from manyview.errors import check_choice
-from manyview.graphs.view_graphs import check_n_neighbors, choose_n_neighbors, prepare_views
+from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors, prepare_views
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
 from manyview.network import MGCNDNS, NetworkInputs, build_network, network_inputs
@@ -203,7 +203,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
     def _learn(self, views: MultiView, codes: np.ndarray) -> None:
         device = pick_device(self.device)
         generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
-        self.n_neighbors_ = self._pick_n_neighbors(codes)
+        self.n_neighbors_ = pick_n_neighbors(self.n_neighbors, codes, len(self.classes_))
         prepared = prepare_views(
             views,
             scaling=self.scaling,
@@ -278,12 +278,6 @@ class MGCNDNSClassifier(MultiViewClassifier):
             check_number(name, getattr(self, name), at_least=0)
         check_number("initial_threshold", self.initial_threshold, above=0, below=1)
         check_number("dropout", self.dropout, at_least=0, below=1)
-
-    def _pick_n_neighbors(self, codes: np.ndarray) -> int:
-        if self.n_neighbors == "auto":
-            n_labeled = int((codes != UNKNOWN).sum())
-            return choose_n_neighbors(len(codes), len(self.classes_), n_labeled)
-        return int(self.n_neighbors)
 
     @torch.no_grad()
     def _learn_from(self, network: MGCNDNS, inputs: NetworkInputs) -> None:

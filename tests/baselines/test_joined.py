@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import sparse
 
-from manyview.baselines.joined import join_views, labeled_shares
+from manyview.baselines.joined import join_views
 from manyview.data.views import MultiView
 
 
@@ -29,7 +29,3 @@ def test_table_of_new_samples_is_dense_where_that_of_the_fit_was(rng):
     dense = rng.normal(size=(10, 30))
     joined, _ = join_views(MultiView([dense]), "none")
     assert isinstance(joined(MultiView([np.zeros((1, 30))])), np.ndarray)
-
-
-def test_labeled_shares_leave_unknown_labels_out():
-    np.testing.assert_allclose(labeled_shares(np.array([0, -1, 2, 0, -1, 0]), 3), [0.75, 0, 0.25])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from manyview.baselines import representation_terms, self_representation
 from manyview.baselines.self_representation import (
     memory_needed,
     order_by_content,
@@ -181,7 +182,9 @@ def test_memory_needed_grows_with_the_square_of_the_samples():
 
 
 @pytest.mark.parametrize("widths", [(30, 9, 9), (220, 200), (900, 900)])
-def test_memory_needed_is_what_is_used(rng, widths):
+def test_memory_needed_is_what_is_used(rng, widths, monkeypatch):
+    for module in (representation_terms, self_representation):  # torch's blocks are not traced
+        monkeypatch.setattr(module, "BLOCK_BYTES", 2**16)
     views = [unit_columns(rng, width, 400).T.astype(np.float32) for width in widths]
     tracemalloc.start()
     self_representations(views, noise_weight=0.2, smoothness=0.4, max_iter=2, tol=1e-5)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from torch.nn.functional import cross_entropy
 
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.splits import hide_labels
 from manyview.errors import DataFileError, InputError
 from manyview.runs.fitting import fit_run
 from manyview.runs.sources import DataSource
-from manyview.training import labeled_cross_entropy
 
 FILES = ["history.csv", "model.json", "model.safetensors", "predictions.csv", "run.json"]
 
@@ -245,10 +245,10 @@ def test_failed_fit_leaves_nothing(quick, tmp_path):
 
 
 def test_interrupt_before_the_first_epoch_leaves_nothing(quick, tmp_path, monkeypatch):
-    def interrupt(*args):
+    def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("manyview.training.labeled_cross_entropy", interrupt)
+    monkeypatch.setattr("torch.nn.functional.cross_entropy", interrupt)
     with pytest.raises(KeyboardInterrupt):
         fit_run(quick())
     assert [path.name for path in tmp_path.iterdir()] == ["shapes.npz"]
@@ -257,13 +257,13 @@ def test_interrupt_before_the_first_epoch_leaves_nothing(quick, tmp_path, monkey
 def test_interrupt_while_training_keeps_the_run(quick, monkeypatch):
     calls = []
 
-    def interrupt_in_epoch_4(*args):
+    def interrupt_in_epoch_4(*args, **kwargs):
         calls.append(args)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return labeled_cross_entropy(*args)
+        return cross_entropy(*args, **kwargs)
 
-    monkeypatch.setattr("manyview.training.labeled_cross_entropy", interrupt_in_epoch_4)
+    monkeypatch.setattr("torch.nn.functional.cross_entropy", interrupt_in_epoch_4)
     run = fit_run(quick())
     assert (run.training.stopped, run.training.n_epochs) == ("interrupted", 3)
     assert run.warnings == (

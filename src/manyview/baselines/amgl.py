@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.contract import MethodCard, MultiViewClassifier
-from manyview.data.labels import UNKNOWN
+from manyview.data.labels import UNKNOWN, class_shares
 from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.distributions import share_out
@@ -107,18 +107,6 @@ def is_settled(objective: Sequence[float], tol: float) -> bool:
         return False
     before, now = objective[-2:]
     return before - now <= 0 or before - now < tol * before
-
-
-def class_shares(codes: np.ndarray) -> np.ndarray:
-    """Share of each class among the labeled samples: what is left to say where no label reaches.
-
-    Examples
-    --------
-    >>> class_shares(np.array([0, -1, 1, 0, 0]))
-    array([0.75, 0.25])
-    """
-    counts = np.bincount(codes[codes != UNKNOWN])
-    return np.asarray(counts / counts.sum())
 
 
 def _weighted_sum(laplacians: Sequence[Matrix], weights: np.ndarray) -> Any:

@@ -15,6 +15,7 @@ from manyview.baselines.linked_labels import (
     same_class_links,
 )
 from manyview.contract import MethodCard, MultiViewClassifier
+from manyview.data.labels import class_shares
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.distributions import share_out
@@ -296,7 +297,7 @@ class DSRLClassifier(MultiViewClassifier):
         known = one_hot(codes, len(self.classes_))
         roughness = laplacian(self.sparse_graph_)
         evidence = far_smoothed_labels(roughness, roughness.diagonal(), known)
-        self.label_distributions_ = share_out(evidence, known.sum(axis=0) / known.sum())
+        self.label_distributions_ = share_out(evidence, class_shares(codes))
         self.n_unreached_ = int(np.sum(evidence.max(axis=1) <= 0))
 
     def _sparsify(self, graph: sparse.csr_array) -> sparse.csr_array:

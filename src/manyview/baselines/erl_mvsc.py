@@ -17,6 +17,7 @@ from manyview.baselines.linked_labels import (
     same_class_links,
 )
 from manyview.contract import MethodCard, MultiViewClassifier
+from manyview.data.labels import class_shares
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.distributions import share_out, softmax
@@ -359,7 +360,7 @@ class ERLMVSCClassifier(MultiViewClassifier):
             tol=self.tol,
             as_released=self.as_released,
         )
-        self.label_distributions_ = share_out(found.labels, known.sum(axis=0) / known.sum())
+        self.label_distributions_ = share_out(found.labels, class_shares(codes))
         self.view_weights_ = found.view_weights
         self.objective_ = found.objective
         self.n_iter_ = len(found.objective)

@@ -13,14 +13,14 @@ import torch
 
 from manyview.contract import MultiViewClassifier
 from manyview.data.inputs import InputScaling, fit_input
-from manyview.data.labels import UNKNOWN, class_weights
+from manyview.data.labels import class_weights
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.errors import check_choice
 from manyview.graphs.view_graphs import (
     PreparedViews,
     check_n_neighbors,
-    choose_n_neighbors,
+    pick_n_neighbors,
     prepare_views,
 )
 from manyview.parameters import check_number, check_whole_number, draw_seed
@@ -59,11 +59,7 @@ class GraphNetworkClassifier(MultiViewClassifier):
 
     def _prepare(self, views: MultiView, codes: np.ndarray) -> PreparedViews:
         """Scale the views and build their graphs; sets `n_neighbors_`."""
-        if self.n_neighbors == "auto":
-            n_labeled = int((codes != UNKNOWN).sum())
-            self.n_neighbors_ = choose_n_neighbors(len(codes), len(self.classes_), n_labeled)
-        else:
-            self.n_neighbors_ = int(self.n_neighbors)
+        self.n_neighbors_ = pick_n_neighbors(self.n_neighbors, codes, len(self.classes_))
         return prepare_views(
             views,
             scaling=self.scaling,

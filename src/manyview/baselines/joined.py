@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import numpy as np
 from scipy import sparse
 
 from manyview.data.inputs import side_by_side
@@ -42,12 +41,6 @@ def join_views(views: MultiView, scaling: Scaling) -> tuple[JoinedViews, View]:
     scalers = fit_scalers(views, scaling)
     table = _table(views, scalers)
     return JoinedViews(scalers, isinstance(table, sparse.csr_array)), table
-
-
-def labeled_shares(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Shares of the classes among the labeled samples: [class], sum 1."""
-    counts = np.bincount(codes[codes >= 0], minlength=n_classes)
-    return np.asarray(counts / counts.sum())
 
 
 @contextmanager

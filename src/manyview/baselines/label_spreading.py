@@ -7,9 +7,9 @@ from manyview.baselines.joined import (
     JoinedViews,
     few_labels_a_class,
     join_views,
-    labeled_shares,
 )
 from manyview.contract import MethodCard, MultiViewClassifier
+from manyview.data.labels import class_shares
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
@@ -108,10 +108,10 @@ class LabelSpreadingClassifier(MultiViewClassifier):
         with few_labels_a_class():
             spreading.fit(self.features_, codes)
         self.n_iter_ = spreading.n_iter_
-        self.labeled_shares_ = labeled_shares(codes, len(self.classes_))
+        self.class_shares_ = class_shares(codes)
         evidence = spreading.label_distributions_
         self.is_reached_ = evidence.any(axis=1)
-        self.label_distributions_ = share_out(evidence, self.labeled_shares_)
+        self.label_distributions_ = share_out(evidence, self.class_shares_)
 
     def _label_new(self, views: MultiView) -> np.ndarray:
         """Add up the distributions of the nearest fitted samples, as scikit-learn does."""
@@ -122,4 +122,4 @@ class LabelSpreadingClassifier(MultiViewClassifier):
             metric="euclidean",
         ).indices
         evidence = self.label_distributions_ * self.is_reached_[:, None]
-        return share_out(evidence[nearest].sum(axis=1), self.labeled_shares_)
+        return share_out(evidence[nearest].sum(axis=1), self.class_shares_)

@@ -8,9 +8,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines.amgl import class_shares, is_settled
+from manyview.baselines.amgl import is_settled
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.inputs import side_by_side
+from manyview.data.labels import class_shares
 from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.distributions import share_out

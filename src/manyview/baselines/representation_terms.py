@@ -1,8 +1,9 @@
 """The two terms that tie self-representations together: a tensor norm, and hypergraphs."""
 
 import numpy as np
-import scipy.fft
+import torch
 from scipy import sparse
+from torch import Tensor
 
 from manyview.graphs.neighbors import BLOCK_BYTES, distances_on_pairs, nearest_neighbors
 
@@ -24,28 +25,32 @@ def shrink_tensor(tensor: np.ndarray, threshold: float, out: np.ndarray) -> floa
     width = max(1, BLOCK_BYTES // (16 * n_views * n_frequencies))
     blocks = [np.s_[:, :, start : start + width] for start in range(0, n_columns, width)]
 
-    def spectrum(block: tuple[slice, slice, slice]) -> np.ndarray:
+    def spectrum(block: tuple[slice, slice, slice]) -> Tensor:
         """Transform a block of columns: [frequency, view, column]."""
-        transformed = scipy.fft.rfft(tensor[block], axis=1)
-        return np.ascontiguousarray(np.moveaxis(transformed, 1, 0))
+        # torch's transform takes half the time of scipy's.
+        transformed: Tensor = torch.fft.rfft(torch.from_numpy(tensor[block]), dim=1)
+        return transformed.movedim(1, 0).contiguous()
 
     # As few singular values as views: small Gram matrices give them and all there is to do.
-    gram = np.zeros((n_frequencies, n_views, n_views), dtype=np.complex128)
+    gram = torch.zeros((n_frequencies, n_views, n_views), dtype=torch.complex128)
     for block in blocks:
         part = spectrum(block)
-        gram += part @ np.conj(part).transpose(0, 2, 1)
-    squares, vectors = np.linalg.eigh(gram)
-    singular = np.sqrt(np.maximum(squares, 0.0))
-    shrunk = np.maximum(singular - threshold, 0.0)
-    kept = np.divide(shrunk, singular, out=np.zeros_like(shrunk), where=shrunk > 0)
-    mixing = (vectors * kept[:, None, :]) @ np.conj(vectors).transpose(0, 2, 1)
+        gram += part @ part.mH
+    squares, vectors = torch.linalg.eigh(gram)
+    singular = squares.clamp(min=0.0).sqrt()
+    shrunk = (singular - threshold).clamp(min=0.0)
+    if not shrunk.any():
+        out[:] = 0.0
+        return 0.0
+    kept = torch.where(shrunk > 0, shrunk / singular, 0.0)
+    mixing = (vectors * kept[:, None, :]) @ vectors.mH
     for block in blocks:
-        mixed = np.moveaxis(mixing @ spectrum(block), 0, 1)
-        out[block] = scipy.fft.irfft(mixed, n=n_rows, axis=1)
-    n_alike = np.full(n_frequencies, 2)
+        mixed = (mixing @ spectrum(block)).movedim(0, 1)
+        out[block] = torch.fft.irfft(mixed, n=n_rows, dim=1).numpy()
+    n_alike = torch.full((n_frequencies, 1), 2.0)
     n_alike[0] = 1
     n_alike[n_rows - n_rows // 2 :] = 1  # the last one of an even number stands alone
-    return float(n_alike @ shrunk.sum(axis=1) / n_rows)
+    return float((n_alike * shrunk).sum() / n_rows)
 
 
 def hypergraph_laplacian(points: np.ndarray, n_members: int = 3) -> sparse.csr_array:

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from manyview.baselines.joined import JoinedViews, join_views, labeled_shares
+from manyview.baselines.joined import JoinedViews, join_views
 from manyview.baselines.svm import SoftmaxSVC, check_kernel_memory, check_machine
 from manyview.contract import MethodCard, MultiViewClassifier
-from manyview.data.labels import UNKNOWN, class_weights
+from manyview.data.labels import UNKNOWN, class_shares, class_weights
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
@@ -124,9 +124,7 @@ class SelfTrainingSVMClassifier(MultiViewClassifier):
             self.features_,
             codes,
             n_a_round=ceil(self.share_a_round * (codes == UNKNOWN).sum()),
-            shares=labeled_shares(codes, len(self.classes_))
-            if self.selection == "by-class"
-            else None,
+            shares=class_shares(codes) if self.selection == "by-class" else None,
         )
         self.n_iter_ = int(self.labeled_in_round_.max())
         self.label_distributions_ = self._last_machine().predict_proba(self.features_)

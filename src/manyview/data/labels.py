@@ -75,6 +75,18 @@ def class_weights(
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=known))
 
 
+def class_shares(codes: np.ndarray) -> np.ndarray:
+    """Share of each class among the labeled samples: what is left to say where no label reaches.
+
+    Examples
+    --------
+    >>> class_shares(np.array([0, -1, 1, 0, 0]))
+    array([0.75, 0.25])
+    """
+    counts = np.bincount(codes[codes != UNKNOWN])
+    return np.asarray(counts / counts.sum())
+
+
 def _vector(labels: Any) -> np.ndarray:
     values = np.asarray(labels)
     if values.dtype.kind == "U" and not isinstance(labels, np.ndarray):

@@ -25,13 +25,13 @@ class Estimate:
     n_unknown: int
 
     def text(self, n_jobs: int) -> str:
-        """Say it in words, such as "about 12 min, 3 trials not counted"."""
+        """Say it in words, such as "about 12 min, and 3 trials of unknown length"."""
         parts = []
         if self.seconds > 0 or not self.n_unknown:
             parts.append(f"about {spoken(self.seconds / n_jobs)}")
         if self.n_unknown:
-            parts.append(f"{self.n_unknown} trials of unknown length")
-        return ", ".join(parts)
+            parts.append(f"{self.n_unknown:,} trials of unknown length")
+        return ", and ".join(parts)
 
 
 def estimate(trials: Iterable[Trial], records: Iterable[dict[str, Any]]) -> Estimate:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
+from manyview.data.labels import UNKNOWN
 from manyview.data.scaled_views import Scaling, fit_scalers, scale_views
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
@@ -82,6 +83,13 @@ def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
     for_classes = max(3.0, n_samples / (3 * n_classes))
     n_neighbors = round(float(min(for_labels, for_classes)))
     return max(1, min(n_neighbors, n_samples - 1))
+
+
+def pick_n_neighbors(n_neighbors: int | str, codes: np.ndarray, n_classes: int) -> int:
+    """Resolve `n_neighbors`: as chosen when "auto", else as given."""
+    if isinstance(n_neighbors, str):
+        return choose_n_neighbors(len(codes), n_classes, int((codes != UNKNOWN).sum()))
+    return int(n_neighbors)
 
 
 def check_n_neighbors(n_neighbors: object, n_samples: int, *, auto: bool = True) -> None:

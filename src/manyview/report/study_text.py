@@ -43,7 +43,7 @@ def status_text(study: Study, width: int, page: Path | None = None) -> str:
         trial.dataset for _, trial in study.keys.values()
     }:
         left = estimate(study.pending().values(), study.store.records().values())
-        sections.append(("Left", [f"{progress.n_open:,} trials, {left.text(1)} of one process."]))
+        sections.append(("Left", [f"{progress.n_open:,} trials; in one process {left.text(1)}."]))
     failures = Counter(
         f"{record['dataset']} {record['method']}: {record['status']}, {record.get('reason')}"
         for record in study.failed()
