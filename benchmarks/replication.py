@@ -1,9 +1,9 @@
 """Whether the label generator of the released AMGL and MLAN programs explains the paper's rows.
 
 Every fit is one line of `results/replication.jsonl`; a run that was stopped goes on where it
-stopped. `docs/replication.md` is made from these lines.
+stopped. `benchmarks/pages.py` makes `docs/replication.md` from these lines.
 
-    python benchmarks/replication.py            # what is not there yet, then the page
+    python benchmarks/replication.py
 """
 
 import json
@@ -24,8 +24,7 @@ from manyview.experiments.plan import load_plan
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "results" / "replication.jsonl"
-TEMPLATE = Path(__file__).parent / "replication_page.md"
-PAGE = ROOT / "docs" / "replication.md"
+TEMPLATE = Path(__file__).parent / "pages" / "replication.md"
 
 DATASETS = ("bbcsports", "bbcnews", "mnist")
 RATIOS = (0.01, 0.1)
@@ -122,8 +121,6 @@ def main():
     except KeyboardInterrupt:
         console.print("stopped; the next call goes on from here")
         sys.exit(130)
-    PAGE.write_text(page())
-    console.print(f"wrote {PAGE}")
 
 
 if __name__ == "__main__":

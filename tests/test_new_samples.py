@@ -94,7 +94,7 @@ def test_a_new_sample_far_from_all_still_gets_probabilities(fitted):
     ],
 )
 def test_predicting_newcomers_is_nearly_as_good_as_fitting_with_them(name):
-    """At most 3 points below, over three splits; benchmarks/accuracy.py measures five."""
+    """At most 3 points below, over three splits; benchmarks/new_samples.py measures five."""
     dataset = load_dataset(name)
     views, truth = MultiView(dataset.views), dataset.labels
     losses = []

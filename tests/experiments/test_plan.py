@@ -13,6 +13,7 @@ SHIPPED = [
     "convergence",
     "gamma-tau",
     "neighbors",
+    "other-data",
     "protocols",
     "quick",
     "ratios",
