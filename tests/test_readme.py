@@ -1,4 +1,4 @@
-"""The README's code runs and prints what the README says.
+"""The code of the README and the docs runs and prints what they say.
 
 A block fenced as `python` is a session, `>>>` and its output; all share their names. In a block
 fenced as `console`, each `$ manyview` command is run, all in one folder, and the lines below it are
@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -32,19 +34,26 @@ def commands(block: str) -> list[tuple[str, str]]:
     return re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block.replace("\\\n", " "), re.MULTILINE)
 
 
-def test_readme_sessions_print_what_they_show(tmp_path, monkeypatch):
+def sessions_of(page: Path) -> list[tuple[int, str]]:
+    return list(blocks(page.read_text(encoding="utf-8"), "python"))
+
+
+@pytest.mark.parametrize("page", filter(sessions_of, PAGES), ids=lambda page: page.name)
+def test_sessions_print_what_they_show(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sessions = list(blocks(README.read_text(encoding="utf-8"), "python"))
-    assert sessions, "README.md has no python block"
     names: dict[str, object] = {}
     report: list[str] = []
-    for line, block in sessions:
-        assert block.startswith(">>> "), f"README.md, line {line + 1}: not a session with >>>"
-        session = doctest.DocTestParser().get_doctest(block, names, "README", "README.md", line)
+    for line, block in sessions_of(page):
+        assert block.startswith(">>> "), f"{page.name}, line {line + 1}: not a session with >>>"
+        session = doctest.DocTestParser().get_doctest(block, names, page.stem, page.name, line)
         runner = doctest.DocTestRunner(optionflags=FLAGS)
         runner.run(session, out=report.append, clear_globs=False)
         names = session.globs
     assert not report, "".join(report)
+
+
+def test_readme_has_sessions():
+    assert sessions_of(README)
 
 
 def test_readme_commands_print_what_they_show(tmp_path):
