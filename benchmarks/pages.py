@@ -2,10 +2,11 @@
 
     python benchmarks/pages.py      # docs/results.md, docs/replication.md, and README's table
 
-Records come from `manyview bench run PLAN --out results` for every plan named on the pages, from
-`python benchmarks/replication.py` and from `python benchmarks/new_samples.py`.
+Records come from `manyview bench run PLAN --out results` for every plan named on the pages, and
+from `replication.py`, `new_samples.py` and `costs.py` in this folder.
 """
 
+import json
 import tomllib
 from collections import defaultdict
 from pathlib import Path
@@ -79,6 +80,29 @@ def new_samples():
     return "\n".join(lines)
 
 
+def costs():
+    """Time and memory of one fit of each method, as ratios to MGCN-DNS."""
+    stored = json.loads((STORE / "costs.json").read_text())["costs"]
+    datasets = list(stored["mgcn-dns"])
+    ours = {dataset: stored["mgcn-dns"][dataset]["seconds"] for dataset in datasets}
+    heads = [f"{dataset} {what}" for dataset in datasets for what in ("time", "GB")]
+    lines = [
+        f"| method | grows with | {' | '.join(heads)} |",
+        f"|---|---|{'---:|' * len(heads)}",
+    ]
+    for name, method in METHODS.items():
+        cells = []
+        for dataset in datasets:
+            cost = stored[name][dataset]
+            if cost["status"] != "done":
+                cells += ["refused", "-"]
+                continue
+            cells.append(f"{cost['seconds'] / ours[dataset]:.2g} x")
+            cells.append(f"{cost['peak_memory_mb'] / 1024:.1f}")
+        lines.append(f"| {method.card.title} | {method.card.cost} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def essence():
     """README's table: ours, a plain GCN with the same recipe, the best of the others, the paper."""
     study = study_of("accuracy")
@@ -142,7 +166,7 @@ def pages():
     results = (TEMPLATES / "results.md").read_text()
     return {
         ROOT / "docs" / "results.md": results.format(
-            **parts, differences=differences(), new_samples=new_samples()
+            **parts, differences=differences(), costs=costs(), new_samples=new_samples()
         ),
         ROOT / "docs" / "replication.md": replication.page(),
         ROOT / "README.md": readme(),

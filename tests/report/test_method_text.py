@@ -1,0 +1,24 @@
+"""The list of methods."""
+
+from manyview.methods import METHODS
+from manyview.report.method_text import method_document, methods_text
+
+
+def test_every_method_is_listed_with_paper_year_cost_defaults_and_new_samples():
+    text = methods_text(METHODS.values(), width=100)
+    flat = " ".join(text.split())
+    for name, method in METHODS.items():
+        assert f"\n{name} " in f"\n{text}"
+        assert f"{method.card.year}." in flat
+        assert " ".join(method.card.cost.split()) in flat
+    assert flat.count("New samples: yes") == sum(m.labels_new_samples() for m in METHODS.values())
+    assert "n_neighbors=5" in flat
+    assert "random_state" not in text
+
+
+def test_document_holds_the_defaults():
+    document = method_document(METHODS["amgl"])
+    assert document["name"] == "amgl"
+    assert document["labels_new_samples"] is False
+    assert document["takes_graphs"] is True
+    assert document["defaults"]["n_neighbors"] == 5
