@@ -2,15 +2,15 @@
 
 import numpy as np
 from scipy import sparse
+from sklearn.neighbors import KNeighborsClassifier
 
-from manyview.baselines.joined import JoinedViews, join_views
+from manyview.baselines.joined import JoinedViews, few_labels_a_class, join_views
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import UNKNOWN
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
 from manyview.errors import check_choice
-from manyview.graphs.neighbors import nearest_neighbors
 from manyview.parameters import check_whole_number
 
 MOST_VOTERS = 5
@@ -115,15 +115,12 @@ def vote_shares(
     # Neighbours do not depend on the unit of length, and squares of tiny ones would vanish.
     values = voters.data if isinstance(voters, sparse.csr_array) else voters
     factor = 1.0 / (float(np.abs(values).max(initial=0.0)) or 1.0)
-    nearest = nearest_neighbors(
-        queries.astype(np.float64) * factor,
-        voters.astype(np.float64) * factor,
-        n_neighbors=n_neighbors,
-        metric="euclidean",
-    ).indices
-    votes = np.zeros((len(nearest), n_classes))
-    np.add.at(votes, (np.arange(len(nearest))[:, None], voter_codes[nearest]), 1.0)
-    return votes / n_neighbors
+    vote = KNeighborsClassifier(n_neighbors=n_neighbors, algorithm="brute")
+    with few_labels_a_class():
+        vote.fit(voters.astype(np.float64) * factor, voter_codes)
+    shares = np.zeros((queries.shape[0], n_classes))
+    shares[:, vote.classes_] = vote.predict_proba(queries.astype(np.float64) * factor)
+    return shares
 
 
 def choose_n_voters(n_labeled: int, n_classes: int) -> int:
