@@ -1,7 +1,7 @@
 """Whether the label generator of the released AMGL and MLAN programs explains the paper's rows.
 
 Every fit is one line of `results/replication.jsonl`; a run that was stopped goes on where it
-stopped. `benchmarks/pages.py` makes `docs/replication.md` from these lines.
+stopped. `benchmarks/result_pages.py` makes `docs/replication.md` from these lines.
 
     python benchmarks/replication.py
 """
@@ -24,7 +24,7 @@ from manyview.experiments.plan import load_plan
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "results" / "replication.jsonl"
-TEMPLATE = Path(__file__).parent / "pages" / "replication.md"
+TEMPLATE = Path(__file__).parent / "templates" / "replication.md"
 
 DATASETS = ("bbcsports", "bbcnews", "mnist")
 RATIOS = (0.01, 0.1)

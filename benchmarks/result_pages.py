@@ -1,6 +1,6 @@
 """The pages of results, made from stored records and from nothing else.
 
-    python benchmarks/pages.py      # docs/results.md, docs/replication.md, and README's table
+    python benchmarks/result_pages.py  # docs/results.md, docs/replication.md, and README's table
 
 Records come from `manyview bench run PLAN --out results` for every plan named on the pages, and
 from `replication.py`, `new_samples.py` and `costs.py` in this folder.
@@ -25,9 +25,9 @@ from manyview.report.table_formats import tables_as
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "results"
-TEMPLATES = Path(__file__).parent / "pages"
+TEMPLATES = Path(__file__).parent / "templates"
 NOWHERE = "no data needed"  # a folder that is not there: pages hang on records alone
-OPENING, CLOSING = "<!-- results, written by benchmarks/pages.py -->", "<!-- /results -->"
+OPENING, CLOSING = "<!-- results, written by benchmarks/result_pages.py -->", "<!-- /results -->"
 PLANS = (
     "accuracy",
     "protocols",
