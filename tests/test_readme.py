@@ -38,7 +38,7 @@ def sessions_of(page: Path) -> list[tuple[int, str]]:
     return list(blocks(page.read_text(encoding="utf-8"), "python"))
 
 
-@pytest.mark.parametrize("page", filter(sessions_of, PAGES), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", list(filter(sessions_of, PAGES)), ids=lambda page: page.name)
 def test_sessions_print_what_they_show(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
