@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.splits import hide_labels
 from manyview.errors import DataFileError, InputError
+from manyview.methods import METHODS
 from manyview.runs.fitting import fit_run
 from manyview.runs.sources import DataSource
 
@@ -322,3 +323,15 @@ def test_disk_that_is_really_full_is_left_as_it_was(quick, tiny_disk, out):
     with pytest.raises(DataFileError, match="could not be written: No space left on device"):
         fit_run(quick(out=tiny_disk / out))
     assert list(tiny_disk.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_leaves_a_whole_folder(quick, name):
+    params = {"max_epochs": 5} if "max_epochs" in METHODS[name]().get_params() else {}
+    run = fit_run(quick(method=name, params=params))
+    assert sorted(file.name for file in run.folder.iterdir()) == FILES
+    rows = rows_of(run.folder / "predictions.csv")
+    assert len(rows) == 60
+    assert run.scores.accuracy > 0.3
+    model = METHODS[name].load(run.folder)
+    assert [str(answer) for answer in model.transduction_] == [row["label"] for row in rows]

@@ -181,3 +181,9 @@ def test_columns_of_new_tables_may_come_in_another_order(tmp_path, tiny_views):
     same = predict_run(folder, source)
     turned = predict_run(folder, write(tmp_path / "turned", turned=True))
     np.testing.assert_array_equal(turned.probabilities, same.probabilities)
+
+
+def test_a_method_that_cannot_label_new_samples_says_so_before_it_reads_them(quick, tmp_path):
+    run = fit_run(quick(method="mlan", params={}, out=tmp_path / "mlan"))
+    with pytest.raises(InputError, match="MLAN labels only the samples it was fitted with"):
+        predict_run(run.folder, DataSource((str(tmp_path / "no such file.npz"),)))
