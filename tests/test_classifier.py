@@ -11,24 +11,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.training import TrainingCurve
-
-EXPECTED_FAILURES = {
-    "check_classifiers_classes": "-1 marks unknown samples, so it cannot also name a class",
-}
-
-
-@parametrize_with_checks(
-    [MGCNDNSClassifier(max_epochs=60, random_state=0)],
-    expected_failed_checks=lambda _: EXPECTED_FAILURES,
-)
-def test_classifier_passes_scikit_learns_own_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture

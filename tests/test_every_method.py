@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manyview.contract import MultiViewClassifier
 from manyview.data.views import MultiView
@@ -28,6 +29,16 @@ def make(name, **parameters):
 def accuracy(model, tiny_views):
     hidden = tiny_views.known_labels == -1
     return np.mean(model.transduction_[hidden] == tiny_views.labels[hidden])
+
+
+@parametrize_with_checks(
+    [make(name) for name in CAN_LABEL_NEW],
+    expected_failed_checks=lambda _: {
+        "check_classifiers_classes": "-1 marks unknown samples, so it cannot also name a class",
+    },
+)
+def test_methods_that_label_new_samples_pass_scikit_learns_own_checks(estimator, check):
+    check(estimator)
 
 
 @every_method
