@@ -115,7 +115,7 @@ def essence():
         "| data set | labels | MGCN-DNS | GCN fusion | best of the others | paper's MGCN-DNS |",
         "|---|---|---:|---:|---:|---:|",
     ]
-    n_best = n_as_good = 0
+    n_best = n_as_good = n_plain = 0
     for dataset, ratio in dict.fromkeys(key[:2] for key in results):
         row = {entry: results.get((dataset, ratio, entry)) for entry in METHODS}
         row = {entry: result for entry, result in row.items() if result is not None}
@@ -124,6 +124,7 @@ def essence():
         ours, plain = row.pop("mgcn-dns"), row.pop("gcn-fusion")
         best = max(row, key=lambda entry: row[entry].mean)
         rival = max((plain, row[best]), key=lambda result: result.mean)
+        n_plain += plain.mean > ours.mean - 1
         if ours.mean >= rival.mean:
             n_best += 1
         elif paired_t_test([rival.by_seed[s] - ours.by_seed[s] for s in ours.by_seed]) > 0.05:
@@ -138,8 +139,8 @@ def essence():
     summary = (
         f"MGCN-DNS has the highest mean in {n_best} of these {n_cells} rows, is not clearly "
         f"worse than the best in {n_as_good} more (paired t test over the five splits, p above "
-        f"0.05), and clearly worse in {n_cells - n_best - n_as_good}. With the same recipe a "
-        "plain GCN on the averaged graphs is as good on most of them. "
+        f"0.05), and clearly worse in {n_cells - n_best - n_as_good}. GCN fusion, a plain GCN on "
+        f"the averaged graphs with the same recipe, is above it or within a point in {n_plain}. "
     )
     return "\n".join(lines), summary
 
