@@ -308,8 +308,8 @@ ERRORS = {
         "(--data-dir), to the folder that holds it.",
     ),
     "unknown method": (
-        ("fit", "shapes.npz", "--method", "mgcn"),
-        "No method is named 'mgcn'. Did you mean 'mgcn-dns'? The methods are: "
+        ("fit", "shapes.npz", "--method", "mgcndns"),
+        "No method is named 'mgcndns'. Did you mean 'mgcn-dns'? The methods are: "
         + ", ".join(METHODS)
         + ".",
     ),

@@ -56,7 +56,7 @@ def test_unknown_parameter_is_refused_with_the_nearest_and_all_others(quick):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"method": "svm"}, r"No method is named 'svm'\."),
+        ({"method": "forest"}, r"No method is named 'forest'\."),
         ({"protocol": "stratify"}, "protocol must be one of .* Did you mean 'stratified'"),
         ({"seed": -1}, "seed must be a whole number of at least 0; got -1"),
         ({"label_ratio": 0.0}, "label_ratio must be above 0 and at most 1; got 0.0"),
