@@ -39,18 +39,19 @@ class Shard:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is."""
+    """How far a study is; `n_absent` trials need data that are not here."""
 
     n_trials: int
     n_done: int
     n_failed: int
     n_running: int
+    n_absent: int
     seconds_spent: float
 
     @property
     def n_open(self) -> int:
-        """Trials that nobody has begun."""
-        return self.n_trials - self.n_done - self.n_failed - self.n_running
+        """Trials that nobody has begun and that could be."""
+        return self.n_trials - self.n_done - self.n_failed - self.n_running - self.n_absent
 
 
 @dataclass
@@ -127,5 +128,9 @@ class Study:
             n_done=sum(record["status"] == DONE for record in mine),
             n_failed=sum(record["status"] != DONE for record in mine),
             n_running=sum(key in self.keys for key in self.store.running()),
+            n_absent=sum(
+                trial.dataset in self.skipped and key not in records
+                for key, (_, trial) in self.keys.items()
+            ),
             seconds_spent=sum(record.get("seconds", 0.0) for record in mine),
         )

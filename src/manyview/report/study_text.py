@@ -34,14 +34,14 @@ def status_text(study: Study, width: int, page: Path | None = None) -> str:
         counts.append(f"{progress.n_failed:,} failed")
     if progress.n_running:
         counts.append(f"{progress.n_running:,} run now")
+    if progress.n_absent:
+        counts.append(f"{progress.n_absent:,} need data that are not here")
     sections = [
         ("Study", [f"{study.plan.title}."]),
         ("Store", [str(study.store.folder)]),
         ("Trials", [f"{', '.join(counts)}; {spoken(progress.seconds_spent)} of work so far."]),
     ]
-    if progress.n_open and not study.skipped.keys() >= {
-        trial.dataset for _, trial in study.keys.values()
-    }:
+    if progress.n_open:
         left = estimate(study.pending().values(), study.store.records().values())
         sections.append(("Left", [f"{progress.n_open:,} trials; in one process {left.text(1)}."]))
     failures = Counter(
@@ -78,6 +78,7 @@ def status_document(study: Study) -> dict[str, Any]:
         "n_failed": progress.n_failed,
         "n_running": progress.n_running,
         "n_open": progress.n_open,
+        "n_absent": progress.n_absent,
         "seconds_spent": round(progress.seconds_spent, 1),
         "seconds_left": round(left.seconds, 1),
         "n_of_unknown_length": left.n_unknown,
