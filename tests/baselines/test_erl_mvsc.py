@@ -13,9 +13,9 @@ from manyview.baselines.erl_mvsc import (
     stationary_weights,
     view_regularizer,
 )
+from manyview.data.labels import one_hot
 from manyview.data.views import MultiView
 from manyview.errors import InputError
-from manyview.graphs.harmonic import one_hot
 
 PUBLISHED = {"weight_power": 0.01, "smoothness": 0.01, "sparsity": 0.001, "fidelity": 10.0}
 STRONG = {"weight_power": 0.3, "smoothness": 0.4, "sparsity": 0.2, "fidelity": 2.0}

@@ -9,8 +9,9 @@ from scipy.sparse.linalg import aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview import load_dataset
+from manyview.data.labels import one_hot
 from manyview.graphs import harmonic
-from manyview.graphs.harmonic import harmonic_labels, one_hot, smoothed_labels
+from manyview.graphs.harmonic import harmonic_labels, smoothed_labels
 from manyview.graphs.neighbors import knn_graph
 from manyview.graphs.normalization import laplacian, normalized_laplacian
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from manyview.baselines.ridge import center_products, inner_products, solve_positive
 from manyview.data.inputs import side_by_side
-from manyview.data.labels import UNKNOWN
+from manyview.data.labels import UNKNOWN, one_hot
 from manyview.data.views import View
 from manyview.distributions import softmax
 
@@ -173,8 +173,3 @@ def _has_settled(objective: Sequence[float], tol: float) -> bool:
 
 def _smooth_norms(residuals: np.ndarray) -> np.ndarray:
     return np.asarray(np.sqrt(np.einsum("ic,ic->i", residuals, residuals) + SMOOTH**2))
-
-
-def one_hot(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Write class numbers as rows with a single 1: [sample, class]."""
-    return np.asarray(np.eye(n_classes)[codes])

@@ -17,12 +17,11 @@ from manyview.baselines.linked_labels import (
     same_class_links,
 )
 from manyview.contract import MethodCard, MultiViewClassifier
-from manyview.data.labels import class_shares
+from manyview.data.labels import class_shares, one_hot
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.distributions import share_out, softmax
 from manyview.errors import InputError, check_choice
-from manyview.graphs.harmonic import one_hot
 from manyview.memory import check_max_memory
 from manyview.parameters import check_number, check_whole_number, draw_seed
 

@@ -75,6 +75,18 @@ def class_weights(
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=known))
 
 
+def one_hot(codes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Turn class codes into rows with a single 1: [sample, class]; -1 gives zeros.
+
+    Examples
+    --------
+    >>> one_hot(np.array([1, -1]), n_classes=2)
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    return np.asarray(codes[:, None] == np.arange(n_classes), dtype=np.float64)
+
+
 def class_shares(codes: np.ndarray) -> np.ndarray:
     """Share of each class among the labeled samples: what is left to say where no label reaches.
 

@@ -14,22 +14,11 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import LinearOperator, cg, splu
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.data.labels import one_hot
+
 TOLERANCE = 1e-12  # length of the residual over that of the right-hand side
 MAX_ITERATIONS = 2000  # beyond, as on long chains, a factorisation is the faster way
 RIDGE = 1e-14  # of the diagonal: keeps a factorisation from dividing rounding by rounding
-
-
-def one_hot(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Turn class codes into rows with a single 1: [sample, class]; -1 gives zeros.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> one_hot(np.array([1, -1]), n_classes=2)
-    array([[0., 1.],
-           [0., 0.]])
-    """
-    return np.asarray(codes[:, None] == np.arange(n_classes), dtype=np.float64)
 
 
 def harmonic_labels(
