@@ -135,7 +135,7 @@ class Attachment:
         edges, loops = self._fuse(views)
         edges, loops = edges * self.mean_gate, loops * self.loop_gate
         edges, loops = self._select(edges, loops)
-        own = self._first_messages(views)
+        own = self.first_messages(views)
         for number, messages in enumerate(self.messages):
             hidden = edges @ messages + loops[:, None] * own
             if number + 1 < len(self.weights):
@@ -173,7 +173,7 @@ class Attachment:
         selected.data *= rule.keep((own[rows] + rule.node_confidence[edges.indices]) / 2)
         return selected, loops * rule.keep(own)
 
-    def _first_messages(self, views: MultiView) -> np.ndarray:
+    def first_messages(self, views: MultiView) -> np.ndarray:
         """Return what new samples send to themselves in the first convolution: H W."""
         weight = self.weights[0]
         if self.input_scaling is None:  # fitted samples had only their own number as feature

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines.erl_mvsc import (
-    ERLMVSCClassifier,
+from manyview.baselines.erl_mvsc import ERLMVSCClassifier
+from manyview.baselines.learned_regularizer import (
     Regularizer,
     learn_labels,
     stationary_weights,

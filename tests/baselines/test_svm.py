@@ -5,7 +5,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from manyview.baselines.joined import join_views
-from manyview.baselines.svm import SoftmaxSVC, SVMClassifier, gaussian, products, table_variance
+from manyview.baselines.ridge import inner_products
+from manyview.baselines.svm import SoftmaxSVC, SVMClassifier, gaussian, table_variance
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
 from manyview.errors import InputError
@@ -53,7 +54,7 @@ def test_kernels_equal_those_of_scikit_learn(rng, as_given):
     np.testing.assert_allclose(
         gaussian(as_given(left), as_given(right), gamma=0.3), rbf_kernel(left, right, gamma=0.3)
     )
-    np.testing.assert_allclose(products(as_given(left), as_given(right)), left @ right.T)
+    np.testing.assert_allclose(inner_products(as_given(left), as_given(right)), left @ right.T)
 
 
 def test_answers_in_small_blocks_are_the_same(tiny_views, monkeypatch):

@@ -1,7 +1,7 @@
 """AMGL: harmonic labels on a mean of the views' graphs whose weights follow from the labels."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -16,7 +16,7 @@ from manyview.distributions import share_out
 from manyview.errors import check_choice
 from manyview.graphs.given import given_graph
 from manyview.graphs.harmonic import harmonic_labels
-from manyview.graphs.normalization import normalized_laplacian
+from manyview.graphs.normalization import normalized_laplacian, weighted_sum
 from manyview.graphs.view_graphs import check_n_neighbors
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
 from manyview.parameters import check_number, check_whole_number
@@ -83,7 +83,7 @@ def auto_weighted_labels(
     weights = np.full(len(laplacians), 1.0 / len(laplacians))
     objective: list[float] = []
     while len(objective) < max_iter and not is_settled(objective, tol):
-        labels = harmonic_labels(_weighted_sum(laplacians, weights), codes, n_classes)
+        labels = harmonic_labels(weighted_sum(laplacians, weights), codes, n_classes)
         if halve:
             labels = np.where((codes == UNKNOWN)[:, None], 0.5 * labels, labels)
         roughness = np.array([np.sum(labels * (matrix @ labels)) for matrix in laplacians])
@@ -107,13 +107,6 @@ def is_settled(objective: Sequence[float], tol: float) -> bool:
         return False
     before, now = objective[-2:]
     return before - now <= 0 or before - now < tol * before
-
-
-def _weighted_sum(laplacians: Sequence[Matrix], weights: np.ndarray) -> Any:
-    total: Any = weights[0] * laplacians[0]
-    for weight, matrix in zip(weights[1:], laplacians[1:], strict=True):
-        total = total + weight * matrix
-    return total
 
 
 class AMGLClassifier(MultiViewClassifier):

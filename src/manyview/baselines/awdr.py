@@ -43,8 +43,8 @@ class AWDRClassifier(MultiViewClassifier):
         Learning stops when an iteration changes W, b and delta by a squared length below
         `tol`, at the latest after `max_iter`.
     scaling
-        "unit", "standard", "tfidf" or "none" (see `fit_scaler`), for all views, or a list or
-        a dict by name with one for each.
+        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
+        or a dict by name with one for each.
     max_memory
         GB that may be used, "auto" for what is free.
     random_state

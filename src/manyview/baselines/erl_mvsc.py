@@ -1,223 +1,20 @@
 """ERL-MVSC: labels smoothed by a regulariser that is itself learned from the views' Laplacians."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 from warnings import warn
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines.linked_labels import (
-    check_links_fit,
-    far_smoothed_labels,
-    heat_graphs,
-    same_class_links,
-)
+from manyview.baselines.learned_regularizer import changes_little, learn_labels, view_regularizer
+from manyview.baselines.linked_labels import check_links_fit, heat_graphs
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares, one_hot
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.views import MultiView
-from manyview.distributions import share_out, softmax
+from manyview.distributions import share_out
 from manyview.errors import InputError, check_choice
 from manyview.memory import check_max_memory
 from manyview.parameters import check_number, check_whole_number, draw_seed
-
-SMALLEST = 1e-12  # length of a row of M, and distance of M to a view, taken for 0
-
-
-@dataclass(frozen=True)
-class Regularizer:
-    """The m x m matrix M = entries - left right^T, kept in these parts.
-
-    Attributes
-    ----------
-    entries
-        Sparse [sample, sample].
-    left, right
-        [sample, any number of columns]
-    """
-
-    entries: sparse.csr_array
-    left: np.ndarray
-    right: np.ndarray
-
-    def __matmul__(self, columns: np.ndarray) -> np.ndarray:
-        """Return M times the columns."""
-        return np.asarray(self.entries @ columns - self.left @ (self.right.T @ columns))
-
-    def diagonal(self) -> np.ndarray:
-        """[sample] M_ii."""
-        low_rank = np.einsum("ij,ij->i", self.left, self.right)
-        return np.asarray(self.entries.diagonal() - low_rank)
-
-    def squared_row_norms(self) -> np.ndarray:
-        """[sample] ||M_i||^2, without forming a row."""
-        own = np.asarray(self.entries.multiply(self.entries).sum(axis=1)).ravel()
-        mixed = np.einsum("ij,ij->i", self.entries @ self.right, self.left)
-        low_rank = np.einsum("ij,ij->i", self.left @ (self.right.T @ self.right), self.left)
-        return np.asarray(np.maximum(own - 2 * mixed + low_rank, 0.0))
-
-    def square_distance(self, other: sparse.csr_array) -> float:
-        """||M - other||_F^2."""
-        difference = Regularizer(sparse.csr_array(self.entries - other), self.left, self.right)
-        return float(difference.squared_row_norms().sum())
-
-    def with_transpose(self) -> LinearOperator:
-        """M + M^T as an operator."""
-        entries = sparse.csr_array(self.entries + self.entries.T)
-        left = np.hstack([self.left, self.right])
-        right = np.hstack([self.right, self.left])
-
-        def multiply(columns: np.ndarray) -> np.ndarray:
-            return np.asarray(entries @ columns - left @ (right.T @ columns))
-
-        return LinearOperator(entries.shape, matvec=multiply, matmat=multiply, dtype=np.float64)
-
-
-class LearnedLabels(NamedTuple):
-    """What `learn_labels` finds.
-
-    Attributes
-    ----------
-    labels
-        P [sample, class].
-    view_weights
-        lambda [view], sums to 1.
-    objective
-        After each iteration.
-    """
-
-    labels: np.ndarray
-    view_weights: np.ndarray
-    objective: list[float]
-
-
-def view_regularizer(graph: sparse.csr_array, codes: np.ndarray) -> sparse.csr_array:
-    """Turn a view's graph and the known labels into its Laplacian S_v.
-
-    The graph is scaled by its degrees; then links between labeled samples are replaced by 1
-    within a class, each sample with itself included, and 0 between classes; and I minus that,
-    again scaled by its degrees, is S_v.
-    """
-    scaled = sparse.coo_array(scale_by_degrees(graph))
-    is_labeled = codes >= 0
-    scaled.data[is_labeled[scaled.row] & is_labeled[scaled.col]] = 0.0
-    linked = sparse.csr_array(sparse.csr_array(scaled) + same_class_links(codes))
-    laplacian = sparse.csr_array(sparse.eye_array(len(codes)) - scale_by_degrees(linked))
-    laplacian.eliminate_zeros()
-    return laplacian
-
-
-def scale_by_degrees(graph: sparse.csr_array) -> sparse.csr_array:
-    """D^-1/2 A D^-1/2 of a symmetric graph; a sample linked to nobody keeps its zeros."""
-    degrees = np.asarray(graph.sum(axis=1)).ravel()
-    inverse_root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
-    scaled = sparse.coo_array(graph, dtype=np.float64)
-    # One factor an edge, not one from each side: the same number seen from both ends.
-    scaled.data = scaled.data * (inverse_root[scaled.row] * inverse_root[scaled.col])
-    return sparse.csr_array(scaled)
-
-
-def learn_labels(
-    laplacians: Sequence[sparse.csr_array],
-    known: np.ndarray,
-    *,
-    weight_power: float,
-    smoothness: float,
-    sparsity: float,
-    fidelity: float,
-    max_iter: int,
-    tol: float,
-    as_released: bool = False,
-) -> LearnedLabels:
-    """Alternate between the labels P, the regulariser M and the weights of the views.
-
-    M is a sparse matrix minus one of rank c, so an iteration costs (edges + m c) c and nothing
-    m x m is ever dense. Stops when the objective (see `ERLMVSCClassifier`) changes by less
-    than `tol`.
-
-    Parameters
-    ----------
-    laplacians
-        S_v of every view.
-    known
-        [sample, class] one-hot where labeled, zeros elsewhere.
-    """
-    n_samples = len(known)
-    view_weights = np.full(len(laplacians), 1.0 / len(laplacians))
-    nothing = np.empty((n_samples, 0))
-    regularizer = Regularizer(_weighted_sum(laplacians, view_weights), nothing, nothing)
-    row_norms = np.full(n_samples, 0.5)  # as if every 1 / (2 ||M_i||) were 1
-    kappa = smoothness * fidelity / 2 if as_released else smoothness / (2 * fidelity)
-    pull = -smoothness / 2 if as_released else smoothness / 2
-    objective: list[float] = []
-    while len(objective) < max_iter and not is_settled(objective, tol):
-        labels = far_smoothed_labels(
-            kappa * regularizer.with_transpose(), kappa * 2 * regularizer.diagonal(), known
-        )
-        _check_is_minimum(labels, known)
-        powers = view_weights**weight_power
-        # 1 / (sum_v lambda_v^a + 2 gamma d_i), d_i = 1 / (2 ||M_i||)
-        shrinkage = row_norms / (powers.sum() * row_norms + sparsity)
-        entries = sparse.diags_array(shrinkage) @ _weighted_sum(laplacians, powers)
-        regularizer = Regularizer(
-            sparse.csr_array(entries), pull * shrinkage[:, None] * labels, labels
-        )
-        row_norms = np.maximum(np.sqrt(regularizer.squared_row_norms()), SMALLEST)
-        distances = np.array([regularizer.square_distance(matrix) for matrix in laplacians])
-        view_weights = stationary_weights(distances, weight_power)
-        objective.append(
-            float(
-                np.sum(view_weights**weight_power * distances) / 2
-                + smoothness / 2 * np.sum(labels * (regularizer @ labels))
-                + sparsity * row_norms.sum()
-                + fidelity / 2 * np.sum((labels - known) ** 2)
-            )
-        )
-    return LearnedLabels(labels, view_weights, objective)
-
-
-def stationary_weights(distances: np.ndarray, power: float) -> np.ndarray:
-    """Weights w with sum 1 where sum_v w_v^power distances_v is stationary.
-
-        w_v ~ distances_v^(1 / (1 - power))
-
-    Above a power of 1 this is the minimum, and near views weigh more. Below 1 the sum is concave
-    and this is its maximum: far views weigh more.
-
-    Examples
-    --------
-    >>> stationary_weights(np.array([1.0, 3.0]), power=2.0)
-    array([0.75, 0.25])
-    >>> stationary_weights(np.array([1.0, 3.0]), power=0.5)
-    array([0.1, 0.9])
-    """
-    logits = np.log(np.maximum(distances, SMALLEST**2)) / (1 - power)
-    return softmax(logits[None]).ravel()
-
-
-def is_settled(objective: Sequence[float], tol: float) -> bool:
-    """Whether the last iteration changed the objective by less than `tol`."""
-    return len(objective) > 1 and abs(objective[-1] - objective[-2]) < tol
-
-
-def _weighted_sum(matrices: Sequence[sparse.csr_array], weights: np.ndarray) -> sparse.csr_array:
-    total = weights[0] * matrices[0]
-    for weight, matrix in zip(weights[1:], matrices[1:], strict=True):
-        total = total + weight * matrix
-    return sparse.csr_array(total)
-
-
-def _check_is_minimum(labels: np.ndarray, known: np.ndarray) -> None:
-    """Refuse a solution along which I + kappa (M + M^T) curves down: there is no best P."""
-    if np.any(np.sum(labels * known, axis=0) <= 0):
-        raise InputError(
-            "smoothness is so large beside fidelity, and for this many labels, that no labels "
-            "minimise the objective. Lower smoothness or raise fidelity."
-        )
 
 
 class ERLMVSCClassifier(MultiViewClassifier):
@@ -363,7 +160,7 @@ class ERLMVSCClassifier(MultiViewClassifier):
         self.view_weights_ = found.view_weights
         self.objective_ = found.objective
         self.n_iter_ = len(found.objective)
-        if self.max_iter > 1 and not is_settled(self.objective_, self.tol):
+        if self.max_iter > 1 and not changes_little(self.objective_, self.tol):
             warn(
                 f"ERL-MVSC still changed after max_iter={self.max_iter} iterations; raise "
                 "max_iter or tol.",

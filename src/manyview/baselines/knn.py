@@ -29,8 +29,8 @@ class KNNClassifier(MultiViewClassifier):
         Number of voters; "auto" takes 5, or fewer where classes have fewer labels (see
         `choose_n_voters`). Where fewer samples are labeled, all of them vote.
     scaling
-        "unit", "standard", "tfidf" or "none" (see `fit_scaler`), for all views, or a list or
-        a dict by name with one for each. "none" is what the paper seems to have done.
+        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
+        or a dict by name with one for each. "none" is what the paper seems to have done.
     random_state
         Unused; for one contract.
 

@@ -36,8 +36,8 @@ class LabelSpreadingClassifier(MultiViewClassifier):
         Spreading stops when an iteration changes the labels of all samples together by less
         than `tol`, at the latest after `max_iter`.
     scaling
-        "unit", "standard", "tfidf" or "none" (see `fit_scaler`), for all views, or a list or
-        a dict by name with one for each.
+        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
+        or a dict by name with one for each.
     random_state
         Unused; for one contract.
 

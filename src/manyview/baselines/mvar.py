@@ -41,8 +41,8 @@ class MVARClassifier(MultiViewClassifier):
         Learning stops when the last six objective values differ by less than `tol` of their
         size, at the latest after `max_iter` iterations, as the released code always does.
     scaling
-        "unit", "standard", "tfidf" or "none" (see `fit_scaler`), for all views, or a list or
-        a dict by name with one for each.
+        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
+        or a dict by name with one for each.
     max_memory
         GB that may be used, "auto" for what is free.
     random_state

@@ -36,10 +36,10 @@ def solve_positive(
         return np.asarray(linalg.cho_solve(factor, right, check_finite=False))
 
 
-def inner_products(view: View) -> np.ndarray:
-    """Inner products of all rows, X X^T, dense, in float64."""
-    wide: Any = view.astype(np.float64)
-    product = wide @ wide.T
+def inner_products(left: View, right: View | None = None) -> np.ndarray:
+    """Inner products of the rows of two tables, or of one's own, X X^T: dense, in float64."""
+    wide: Any = left.astype(np.float64)
+    product = wide @ (wide if right is None else right.astype(np.float64)).T
     return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
 
 

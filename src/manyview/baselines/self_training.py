@@ -45,8 +45,8 @@ class SelfTrainingSVMClassifier(MultiViewClassifier):
     class_weight
         None, "balanced" (by the given labels), or a dict of class -> weight.
     scaling
-        "unit", "standard", "tfidf" or "none" (see `fit_scaler`), for all views, or a list or
-        a dict by name with one for each.
+        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
+        or a dict by name with one for each.
     max_memory
         GB that may be used, "auto" for what is free.
     random_state

@@ -213,17 +213,5 @@ class SSGCNClassifier(GraphNetworkClassifier):
 
     def _label_new(self, views: MultiView) -> np.ndarray:
         walked = self.attachment_.logits(views)
-        own = self._own_logits(views)
+        own = self.attachment_.first_messages(views)  # X Theta
         return softmax(self.alpha * own + (1 - self.alpha) * walked + self.intercept_)
-
-    def _own_logits(self, views: MultiView) -> np.ndarray:
-        """Return X Theta of new samples; 0 where samples have no features but their number."""
-        scaling = self.attachment_.input_scaling
-        if scaling is None:
-            return np.zeros((len(views), len(self.classes_)))
-        scaled = [
-            anchor.scaler(views[name])
-            for name, anchor in self.attachment_.anchors.items()
-            if isinstance(anchor, FeatureAnchor)
-        ]
-        return np.asarray(scaling(scaled) @ self.coef_ - scaling.center @ self.coef_)

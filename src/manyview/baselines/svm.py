@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 
 from manyview.baselines.joined import JoinedViews, few_labels_a_class, join_views
+from manyview.baselines.ridge import inner_products
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.scaled_views import Scaling, scaling_by_view
@@ -17,6 +18,7 @@ from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
 from manyview.distributions import softmax
 from manyview.errors import check_choice
+from manyview.graphs.neighbors import square_norms
 from manyview.memory import GB, check_max_memory, check_memory
 from manyview.parameters import check_number
 
@@ -46,8 +48,8 @@ class SVMClassifier(MultiViewClassifier):
     class_weight
         None, "balanced", or a dict of class -> weight.
     scaling
-        "unit", "standard", "tfidf" or "none" (see `fit_scaler`), for all views, or a list or
-        a dict by name with one for each.
+        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
+        or a dict by name with one for each.
     max_memory
         GB that may be used, "auto" for what is free.
     random_state
@@ -179,17 +181,11 @@ def kernel_function(kernel: str, gamma: float | str, features: View) -> Kernel:
     is ten times as fast.
     """
     if kernel == "linear":
-        return products
+        return inner_products
     if isinstance(gamma, str):
         variance = table_variance(features)
         gamma = 1.0 / (features.shape[1] * variance) if variance > 0 else 1.0
     return partial(gaussian, gamma=gamma)
-
-
-def products(left: View, right: View) -> np.ndarray:
-    """Inner products of the rows of two tables, dense, in float64."""
-    result: Any = left.astype(np.float64) @ right.astype(np.float64).T
-    return np.asarray(result if isinstance(result, np.ndarray) else result.toarray())
 
 
 def gaussian(left: View, right: View, *, gamma: float) -> np.ndarray:
@@ -200,21 +196,14 @@ def gaussian(left: View, right: View, *, gamma: float) -> np.ndarray:
     >>> gaussian(np.array([[0.0]]), np.array([[0.0], [1.0]]), gamma=np.log(2))
     array([[1. , 0.5]])
     """
-    result = products(left, right)
+    left, right = left.astype(np.float64), right.astype(np.float64)
+    result = inner_products(left, right)
     result *= -2.0
     result += square_norms(left)[:, None]
     result += square_norms(right)
     np.maximum(result, 0.0, out=result)
     result *= -gamma
     return np.asarray(np.exp(result, out=result))
-
-
-def square_norms(features: View) -> np.ndarray:
-    """Squared length of each row, in float64."""
-    wide: Any = features.astype(np.float64)
-    if isinstance(wide, np.ndarray):
-        return np.asarray(np.einsum("ij,ij->i", wide, wide))
-    return np.asarray(wide.power(2).sum(axis=1)).ravel()
 
 
 def table_variance(features: View) -> float:

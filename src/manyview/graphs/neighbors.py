@@ -66,14 +66,14 @@ def nearest_neighbors(
         origin = points.mean(axis=0)  # far from 0, distances drown in the rounding of norms
         queries, points = queries - origin, points - origin
     n_queries, n_points = queries.shape[0], points.shape[0]
-    square_norms = _square_norms(points)
+    point_norms = square_norms(points)
     n_kept = min(n_neighbors, n_points - among_themselves)
     indices = np.full((n_queries, n_neighbors), NOBODY, dtype=np.int64)
     distances = np.full((n_queries, n_neighbors), np.inf, dtype=np.float32)
     block = max(1, BLOCK_BYTES // (8 * n_points))
     for start in range(0, n_queries, block):
         rows = slice(start, min(start + block, n_queries))
-        distance = _distances(queries[rows], points, square_norms, metric)
+        distance = _distances(queries[rows], points, point_norms, metric)
         if among_themselves:
             distance[np.arange(len(distance)), np.arange(rows.start, rows.stop)] = np.inf
         found, reach = _smallest(distance, n_kept)
@@ -103,7 +103,7 @@ def distances_on_pairs(features: View, rows: np.ndarray, columns: np.ndarray) ->
     for start in range(0, len(rows), block):
         pairs = slice(start, start + block)
         difference = _float64(features[rows[pairs]]) - _float64(features[columns[pairs]])
-        distances[pairs] = _square_norms(difference)
+        distances[pairs] = square_norms(difference)
     return distances
 
 
@@ -120,12 +120,12 @@ def mean_distance(features: View) -> float:
     if isinstance(features, np.ndarray):
         features = features - features.mean(axis=0)
     n_samples = features.shape[0]
-    square_norms = _square_norms(features)
+    point_norms = square_norms(features)
     block = max(1, BLOCK_BYTES // (8 * n_samples))
     total = 0.0
     for start in range(0, n_samples, block):
         queries = features[start : start + block]
-        total += float(np.sqrt(_square_distances(queries, features, square_norms)).sum())
+        total += float(np.sqrt(_square_distances(queries, features, point_norms)).sum())
     return float(total / n_samples**2)
 
 
@@ -164,11 +164,18 @@ def _prune(graph: sparse.csr_array, min_common_neighbors: int) -> sparse.csr_arr
     return n_common
 
 
+def square_norms(features: View) -> np.ndarray:
+    """Squared length of each row."""
+    if isinstance(features, sparse.csr_array):
+        return np.asarray(features.multiply(features).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", features, features))
+
+
 def _prepared(features: View, metric: str) -> View:
     features = _float64(features)
     if metric != "cosine":
         return features
-    norms = np.sqrt(_square_norms(features))
+    norms = np.sqrt(square_norms(features))
     inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     if isinstance(features, sparse.csr_array):
         return sparse.csr_array(sparse.diags_array(inverse) @ features)
@@ -179,24 +186,18 @@ def _float64(features: View) -> View:
     return features.astype(np.float64)
 
 
-def _square_norms(features: View) -> np.ndarray:
-    if isinstance(features, sparse.csr_array):
-        return np.asarray(features.multiply(features).sum(axis=1)).ravel()
-    return np.asarray(np.einsum("ij,ij->i", features, features))
-
-
-def _distances(queries: View, points: View, square_norms: np.ndarray, metric: str) -> np.ndarray:
+def _distances(queries: View, points: View, point_norms: np.ndarray, metric: str) -> np.ndarray:
     if metric == "cosine":
         product, rounding = _product(queries, points), _rounding(points)
         distance = 1.0 - product
         distance[distance < rounding] = 0.0  # duplicates
         distance[np.abs(product) < rounding] = np.inf
         return np.asarray(distance, dtype=np.float32)
-    return np.asarray(_square_distances(queries, points, square_norms), dtype=np.float32)
+    return np.asarray(_square_distances(queries, points, point_norms), dtype=np.float32)
 
 
-def _square_distances(queries: View, points: View, square_norms: np.ndarray) -> np.ndarray:
-    scale = _square_norms(queries)[:, None] + square_norms
+def _square_distances(queries: View, points: View, point_norms: np.ndarray) -> np.ndarray:
+    scale = square_norms(queries)[:, None] + point_norms
     distance = scale - 2.0 * _product(queries, points)
     distance[distance < _rounding(points) * scale] = 0.0  # duplicates
     return np.asarray(distance)

@@ -1,5 +1,8 @@
 """Scale a graph by its degrees: renormalised with self-loops, Eq. (2), and its Laplacians."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -56,13 +59,26 @@ def normalized_laplacian(graph: sparse.csr_array) -> sparse.csr_array:
     array([[ 1., -1.],
            [-1.,  1.]])
     """
+    is_linked = _degrees(graph) > 0
+    return _subtracted_from_diagonal(is_linked.astype(np.float64), scale_by_degrees(graph))
+
+
+def scale_by_degrees(graph: sparse.csr_array) -> sparse.csr_array:
+    """Scale a symmetric graph by its degrees: D^-1/2 W D^-1/2; rows of zeros stay zeros."""
     degrees = _degrees(graph)
-    is_linked = degrees > 0
-    inverse_root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=is_linked)
+    inverse_root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
     scaled = sparse.coo_array(graph, dtype=np.float64)
     # One factor an edge, not one from each side: the same number seen from both ends.
     scaled.data = scaled.data * (inverse_root[scaled.row] * inverse_root[scaled.col])
-    return _subtracted_from_diagonal(is_linked.astype(np.float64), sparse.csr_array(scaled))
+    return sparse.csr_array(scaled)
+
+
+def weighted_sum(matrices: Sequence[Any], weights: np.ndarray) -> Any:
+    """Add graphs or Laplacians, all sparse or all dense, each times its weight."""
+    total = weights[0] * matrices[0]
+    for weight, matrix in zip(weights[1:], matrices[1:], strict=True):
+        total = total + weight * matrix
+    return total
 
 
 def _degrees(graph: sparse.csr_array) -> np.ndarray:
