@@ -228,7 +228,7 @@ def _open(plan: str, out: Path, data_dir: str | None, *, make: bool = False) -> 
         study.store.open()
     elif not out.is_dir():
         raise DataFileError(
-            f"There is no store {out}. Run the plan first: manyview bench run {plan}"
+            f"There is no store {out}. Run the plan first: manyview bench run {plan} --out {out}"
         )
     return study
 
