@@ -1,6 +1,6 @@
 """The pages of results, made from stored records and from nothing else.
 
-    python benchmarks/result_pages.py  # docs/results.md, docs/replication.md, and README's table
+    python benchmarks/result_pages.py  # docs/results.md and its figures, docs/replication.md, README's table
 
 Records come from `manyview bench run PLAN --out results` for every plan named on the pages, and
 from `replication.py`, `new_samples.py` and `costs.py` in this folder.
@@ -19,6 +19,7 @@ from rich.console import Console
 from manyview.experiments.plan import load_plan
 from manyview.experiments.study import Study
 from manyview.methods import METHODS
+from manyview.report.figures import write_figures
 from manyview.report.results import METRICS, far_from_paper, study_results
 from manyview.report.statistics import paired_t_test
 from manyview.report.table_formats import tables_as
@@ -34,9 +35,12 @@ PLANS = (
     "raw-features",
     "other-data",
     "ablation",
+    "ratios",
     "neighbors",
     "gamma-tau",
 )
+FIGURES = ("ratios", "neighbors", "gamma-tau", "weights", "convergence", "adjacency")
+FIGURE_FOLDER = ROOT / "docs" / "figures"
 
 
 def study_of(name):
@@ -174,8 +178,17 @@ def pages():
     }
 
 
+def draw_figures():
+    """Draw the figures of the paper's plans as the records fill them; return their files."""
+    return [
+        path for name in FIGURES for path in write_figures(study_of(name), FIGURE_FOLDER, ("svg",))
+    ]
+
+
 def main():
     console = Console()
+    for path in draw_figures():
+        console.print(f"drew {path}")
     for path, text in pages().items():
         path.write_text(text)
         console.print(f"wrote {path}")

@@ -1,4 +1,7 @@
-"""A study as tables: methods in rows, data sets in columns, a block for each share of labels."""
+"""A study as tables: methods in rows, data sets in columns, a block for each share of labels.
+
+Three shares of labels or more are a curve: then they are the columns, and data sets the blocks.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,6 +29,8 @@ from manyview.report.table import (
     paper_cell,
 )
 
+MOST_RATIOS_AS_BLOCKS = 2
+
 
 def study_tables(
     study: Study, metric: str = "accuracy", *, test: str = DEFAULT_TEST
@@ -50,8 +55,9 @@ def study_tables(
         for point in entry.points()
     ]
     tables = []
+    is_curve = len(_ratios(rows)) > MOST_RATIOS_AS_BLOCKS and len(study.plan.protocols) == 1
     if rows:
-        tables.append(_comparison(view, rows))
+        tables.append(_by_ratio(view, rows) if is_curve else _comparison(view, rows))
     if any(result.paper for result in view.results.values()):
         tables.append(_beside_paper(view, [row for row in rows if not row[1]]))
     for entry in study.plan.entries:
@@ -91,11 +97,33 @@ def _comparison(view: StudyView, rows: Sequence[RowKey]) -> Table:
         caption += [f"{title}: {sentence}" for title, sentence in sentences.items()]
     return Table(
         name=view.name(),
-        title=plan.title.rstrip(".") + ("" if view.metric.in_paper else f": {view.metric.title}"),
+        title=_title(view),
         header=("method", *header),
         blocks=tuple(blocks),
         groups=tuple(groups) if len(plan.protocols) > 1 else (),
         caption=(*caption, *view.absent()),
+        notes=notes.listed(),
+    )
+
+
+def _by_ratio(view: StudyView, rows: Sequence[RowKey]) -> Table:
+    plan = view.study.plan
+    protocol = plan.protocols[0]
+    begun = {cell.label_ratio for cell, result in view.results.items() if result.by_seed}
+    ratios = [ratio for ratio in _ratios(rows) if ratio in begun]
+    notes, blocks = Notes(), []
+    for dataset in filter(view.is_begun, plan.datasets):
+        grid = [[view.find(row, (dataset, protocol), ratio) for ratio in ratios] for row in rows]
+        body = [[as_cell(result, view.metric, notes) for result in line] for line in grid]
+        body = marked_columns(body, grid, view.metric, view.test)
+        blocks.append(Block(dataset_title(dataset), headed_rows(_row_titles(rows, rows), body)))
+    cells = [cell for block in blocks for line in block.rows for cell in line]
+    return Table(
+        name=view.name(),
+        title=_title(view),
+        header=("method", *(ratio_title(ratio) for ratio in ratios)),
+        blocks=tuple(blocks),
+        caption=(*view.caption(), *tie_sentence(view.test, cells), *view.absent()),
         notes=notes.listed(),
     )
 
@@ -142,6 +170,11 @@ def _beside_paper(view: StudyView, rows: Sequence[RowKey]) -> Table:
         caption=(*caption, *view.absent()),
         notes=notes.listed(),
     )
+
+
+def _title(view: StudyView) -> str:
+    metric = "" if view.metric.in_paper else f": {view.metric.title}"
+    return view.study.plan.title.rstrip(".") + metric
 
 
 def _ratios(rows: Sequence[RowKey]) -> list[float]:
