@@ -2,7 +2,9 @@
 
 import pytest
 import torch
+from scipy import sparse
 
+from manyview.graphs.support import GraphSupport
 from manyview.layers.node_selection import (
     NodeSelection,
     TopKSelection,
@@ -132,6 +134,23 @@ def test_selected_graph_follows_nodes_when_they_are_renumbered(tiny_graph, order
     before = tiny_graph.dense(layer(tiny_graph.support, tiny_graph.weights))
     renumbered = after.dense(layer(after.support, after.weights))
     torch.testing.assert_close(renumbered, before[order][:, order])
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.8])
+def test_places_of_the_samples_change_no_selection(tiny_graph, threshold):
+    graph = sparse.csr_array(tiny_graph.matrix.numpy())
+    reordered = GraphSupport.from_graphs([graph], is_reordered=True)
+    layer = selection_layer(threshold)
+    found = []
+    for support in (tiny_graph.support, reordered):
+        weights = support.weights_of(graph).requires_grad_()
+        selected = layer(support, weights)
+        gradients = torch.autograd.grad(selected.square().sum(), (weights, layer.raw_threshold))
+        matrices = (support.matrix_of(one).toarray() for one in (selected, gradients[0]))
+        confidence = layer.confidence(support, weights.detach()).detach()
+        found.append((*(torch.from_numpy(one) for one in matrices), gradients[1], confidence))
+    torch.testing.assert_close(found[0], found[1])
+    assert reordered.order is not None
 
 
 def test_selected_graph_as_printed_depends_on_how_nodes_are_numbered(tiny_graph, order):

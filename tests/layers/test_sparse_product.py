@@ -17,6 +17,7 @@ from manyview.layers.sparse_product import (
 
 N_NODES = 9
 N_FEATURES = 5
+NUMBERS = [field.name for field in fields(GraphSupport) if field.name != "order"]
 
 
 @pytest.fixture
@@ -32,6 +33,11 @@ def hidden(generator):
 @pytest.fixture
 def incoming(generator):
     return torch.randn(N_NODES, N_FEATURES, generator=generator, dtype=torch.float64)
+
+
+@pytest.fixture
+def factors(hidden, incoming):
+    return hidden.requires_grad_(), incoming.requires_grad_()
 
 
 def sparse_features(generator):
@@ -105,9 +111,7 @@ def test_product_takes_the_graph_on_edges_that_the_caller_has(tiny_graph, hidden
 
 
 def test_product_equals_that_with_numbers_of_64_bits(tiny_graph, hidden, incoming):
-    wide = GraphSupport(
-        *(getattr(tiny_graph.support, field.name).long() for field in fields(GraphSupport))
-    )
+    wide = GraphSupport(*(getattr(tiny_graph.support, name).long() for name in NUMBERS))
     assert tiny_graph.support.columns.dtype == torch.int32
     for n_rows in (2, N_NODES):
         found = []
@@ -198,3 +202,48 @@ def test_fixed_sparse_matrix_multiplies_as_its_dense_form(generator):
         torch.autograd.grad(product, weight, incoming),
         torch.autograd.grad(expected, weight, incoming),
     )
+
+
+@pytest.fixture
+def reordered(tiny_graph):
+    support = GraphSupport.from_graphs([sparse.csr_array(tiny_graph.matrix.numpy())], True)
+    assert support.order.tolist() != list(range(N_NODES))
+    return support
+
+
+@pytest.mark.parametrize("kind", ["pairs", "edges"])
+@pytest.mark.parametrize("n_rows", [2, N_NODES])
+def test_places_of_the_samples_change_no_product_and_no_gradient(
+    tiny_graph, reordered, asymmetric_weights, hidden, incoming, n_rows, kind
+):
+    incoming, hidden = rows_left(incoming, n_rows), hidden.requires_grad_()
+    matrix = tiny_graph.matrix if kind == "pairs" else tiny_graph.dense(asymmetric_weights)
+    placed = matrix[reordered.order][:, reordered.order]
+    on_edges = placed[reordered.rows, reordered.columns].requires_grad_()
+    weights = reordered.weights_of(sparse.csr_array(matrix.numpy())).requires_grad_()
+    weights = weights if kind == "pairs" else on_edges
+    product = propagate(reordered, weights, hidden)
+    dense = matrix.requires_grad_()
+    expected_product = dense @ hidden
+    torch.testing.assert_close(product, expected_product)
+    found = torch.autograd.grad(product, (weights, hidden), incoming)
+    expected = torch.autograd.grad(expected_product, (dense, hidden), incoming)
+    torch.testing.assert_close(found[1], expected[1])
+    of_matrix = expected[0] + expected[0].T * (kind == "pairs")
+    for number, (i, j) in enumerate(zip(reordered.rows, reordered.columns, strict=True)):
+        a, b = reordered.order[i], reordered.order[j]
+        entry = found[0][reordered.pairs[number] if kind == "pairs" else number]
+        half = 0.5 if kind == "pairs" and a == b else 1.0
+        assert entry.item() == pytest.approx((half * of_matrix[a, b]).item(), abs=1e-12)
+
+
+def test_places_of_the_samples_change_no_sum_and_no_skew_product(tiny_graph, reordered, factors):
+    weights = reordered.weights_of(sparse.csr_array(tiny_graph.matrix.numpy()))
+    torch.testing.assert_close(sum_at_nodes(reordered, weights), tiny_graph.matrix.sum(dim=1))
+    left, right = factors
+    dense = left @ right.T - right @ left.T
+    order = reordered.order
+    expected = dense[order[reordered.upper_rows], order[reordered.upper_columns]]
+    torch.testing.assert_close(skew_products(reordered, left, right), expected)
+    assert torch.autograd.gradcheck(lambda x: sum_at_nodes(reordered, x), weights.requires_grad_())
+    assert torch.autograd.gradcheck(lambda *both: skew_products(reordered, *both), (left, right))

@@ -7,7 +7,10 @@ from functools import cached_property
 import numpy as np
 import torch
 from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
+
+REORDERED_FROM = 20_000  # samples; the features of fewer stay in the cache in any order
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,10 @@ class GraphSupport:
     Where the two directions of a graph differ, it is one weight an edge: edges are sorted by
     row, then column (CSR). The support is symmetric and holds the whole diagonal. Numbers are
     of 32 bits where that is enough.
+
+    In large supports neighbours get places near each other, so that a product finds their
+    features in the cache. The attributes below number samples by place; the layers take and
+    return them in their own order, and weights of pairs and edges are in the order of places.
 
     Attributes
     ----------
@@ -32,6 +39,8 @@ class GraphSupport:
         [sample + 1] number of the first pair whose lower sample is this one.
     upper_rows, upper_columns
         [undirected edge] the lower and the higher sample of each pair that is no loop.
+    order
+        [sample] the sample at each place; None where each has the place of its own number.
     """
 
     row_starts: Tensor
@@ -40,14 +49,24 @@ class GraphSupport:
     upper_starts: Tensor
     upper_rows: Tensor
     upper_columns: Tensor
+    order: Tensor | None = None
 
     @classmethod
-    def from_graphs(cls, graphs: Sequence[sparse.csr_array]) -> "GraphSupport":
-        """Unite the edges of symmetric graphs and add the diagonal."""
+    def from_graphs(
+        cls, graphs: Sequence[sparse.csr_array], is_reordered: bool | None = None
+    ) -> "GraphSupport":
+        """Unite the edges of symmetric graphs and add the diagonal.
+
+        `is_reordered` says whether neighbours get places near each other; None decides by size.
+        """
         n_samples = graphs[0].shape[0]
         pattern = sparse.csr_array(sparse.eye_array(n_samples, dtype=bool))
         for graph in graphs:
             pattern = pattern + graph.astype(bool)
+        order = None
+        if is_reordered or (is_reordered is None and n_samples >= REORDERED_FROM):
+            order = reverse_cuthill_mckee(sparse.csr_matrix(pattern), symmetric_mode=True)
+            pattern = pattern[order][:, order]
         pattern.sort_indices()
         whole = np.int32 if pattern.nnz <= np.iinfo(np.int32).max else np.int64
         columns: np.ndarray = pattern.indices.astype(whole, copy=False)
@@ -65,7 +84,10 @@ class GraphSupport:
         upper = sparse.csr_array((numbers, upper_columns, starts), shape=pattern.shape)
         pairs[rows > columns] = upper.tocsc().data
         parts = (pattern.indptr, columns, pairs, starts, upper_rows, upper_columns)
-        return cls(*(torch.from_numpy(part.astype(whole, copy=False)) for part in parts))
+        return cls(
+            *(torch.from_numpy(part.astype(whole, copy=False)) for part in parts),
+            order=None if order is None else torch.from_numpy(order.astype(whole)),
+        )
 
     @property
     def n_samples(self) -> int:
@@ -87,6 +109,23 @@ class GraphSupport:
         """Number of undirected edges and loops."""
         return self.n_undirected + self.n_samples
 
+    @cached_property
+    def places(self) -> Tensor | None:
+        """[sample] the place of each sample; None where it is its own number."""
+        if self.order is None:
+            return None
+        places = torch.empty_like(self.order)
+        places[self.order] = torch.arange(self.n_samples).to(self.order)
+        return places
+
+    def by_place(self, values: Tensor) -> Tensor:
+        """Bring one row a sample into the order of places."""
+        return values if self.order is None else values.index_select(0, self.order)
+
+    def by_sample(self, values: Tensor) -> Tensor:
+        """Bring one row a place into the order of samples."""
+        return values if self.places is None else values.index_select(0, self.places)
+
     @property
     def rows(self) -> Tensor:
         """[edge] the sample each edge starts at; computed at each call."""
@@ -106,7 +145,8 @@ class GraphSupport:
 
     def to(self, device: torch.device | str) -> "GraphSupport":
         """Move to a device."""
-        return GraphSupport(*(getattr(self, field.name).to(device) for field in fields(self)))
+        parts = (getattr(self, field.name) for field in fields(self))
+        return GraphSupport(*(None if part is None else part.to(device) for part in parts))
 
     def weights_of(self, graph: sparse.csr_array) -> Tensor:
         """Lay a symmetric graph on the support: one weight a pair, 0 where the graph has none.
@@ -114,6 +154,8 @@ class GraphSupport:
         The numbers keep the type they have in the graph.
         """
         shape = graph.shape
+        if self.order is not None:
+            graph = graph[self.order.numpy()][:, self.order.numpy()]
         upper = sparse.csr_array(sparse.triu(graph, 1))
         upper.eliminate_zeros()
         upper.sort_indices()
@@ -146,4 +188,8 @@ class GraphSupport:
             shape=(self.n_samples, self.n_samples),
         )
         matrix.eliminate_zeros()
+        if self.places is not None:
+            places = self.places.cpu().numpy()
+            matrix = matrix[places][:, places]
+            matrix.sort_indices()
         return matrix

@@ -23,7 +23,7 @@ def mean_edge_weight(support: GraphSupport, graph: Tensor) -> Tensor:
     returns : [node]
     """
     if graph.all():
-        n_nonzero = support.row_starts.diff()
+        n_nonzero = support.by_sample(support.row_starts.diff())
     else:
         n_nonzero = sum_at_nodes(support, (graph != 0).to(graph)).clamp_(min=1)
     return sum_at_nodes(support, graph) / n_nonzero
@@ -55,7 +55,8 @@ def edge_confidence(support: GraphSupport, confidence: Tensor) -> Tensor:
     confidence : [node]
     returns : [pair]
     """
-    return torch.cat([sum_of_ends(support, confidence).mul_(0.5), confidence])
+    between = sum_of_ends(support, confidence).mul_(0.5)
+    return torch.cat([between, support.by_place(confidence)])
 
 
 def select_edges(

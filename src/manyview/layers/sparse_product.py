@@ -66,6 +66,7 @@ def sum_of_ends(support: GraphSupport, values: Tensor) -> Tensor:
     values : [node]
     returns : [undirected edge]
     """
+    values = support.by_place(values)
     sums = values.index_select(0, support.upper_rows)
     return sums.add_(values.index_select(0, support.upper_columns))
 
@@ -97,13 +98,14 @@ class _Propagate(torch.autograd.Function):
         ctx: Any, support: GraphSupport, graph: Tensor, edge_weights: Tensor, hidden: Tensor
     ) -> Tensor:
         ctx.support, ctx.is_symmetric = support, len(graph) == support.n_pairs
+        hidden = support.by_place(hidden)
         ctx.save_for_backward(edge_weights, hidden)
-        return _graph_matrix(support, edge_weights) @ hidden
+        return support.by_sample(_graph_matrix(support, edge_weights) @ hidden)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, None, Tensor | None]:
-        gradient = gradients[0].contiguous()
         support: GraphSupport = ctx.support
+        gradient = support.by_place(gradients[0]).contiguous()
         edge_weights, hidden = ctx.saved_tensors
         for_graph = for_hidden = None
         if ctx.needs_input_grad[1]:
@@ -112,7 +114,7 @@ class _Propagate(torch.autograd.Function):
         if ctx.needs_input_grad[3]:
             if not ctx.is_symmetric:
                 edge_weights = edge_weights.index_select(0, support.reverse)
-            for_hidden = _graph_matrix(support, edge_weights) @ gradient
+            for_hidden = support.by_sample(_graph_matrix(support, edge_weights) @ gradient)
         return None, for_graph, None, for_hidden
 
 
@@ -120,6 +122,7 @@ class _SkewProducts(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
         ctx.support = support
+        left, right = support.by_place(left), support.by_place(right)
         ctx.save_for_backward(left, right)
         return _dots_above_diagonal(support, left, right).sub_(
             _dots_above_diagonal(support, right, left)
@@ -132,7 +135,7 @@ class _SkewProducts(torch.autograd.Function):
         on_pairs = torch.cat([gradients[0], gradients[0].new_zeros(support.n_samples)])
         on_edges = support.on_edges(on_pairs) * torch.sign(support.columns - support.rows)
         skew = _graph_matrix(support, on_edges)
-        return None, skew @ right, -(skew @ left)
+        return None, support.by_sample(skew @ right), support.by_sample(-(skew @ left))
 
 
 class _SumAtNodes(torch.autograd.Function):
@@ -143,11 +146,13 @@ class _SumAtNodes(torch.autograd.Function):
         shape = (support.n_samples, support.n_samples)
         upper = csr_tensor(support.upper_starts, support.upper_columns, between, shape)
         totals = upper @ graph.new_ones(support.n_samples)
-        return totals.add_(loops).index_add_(0, support.upper_columns, between)
+        totals.add_(loops).index_add_(0, support.upper_columns, between)
+        return support.by_sample(totals)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
-        return None, torch.cat([sum_of_ends(ctx.support, gradients[0]), gradients[0]])
+        (gradient,) = gradients
+        return None, torch.cat([sum_of_ends(ctx.support, gradient), ctx.support.by_place(gradient)])
 
 
 class _MultiplyFixed(torch.autograd.Function):
