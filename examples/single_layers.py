@@ -12,12 +12,12 @@ from manyview.layers.node_selection import NodeSelection
 points = np.random.default_rng(0).normal(size=(200, 8))
 graph = renormalize(knn_graph(points, n_neighbors=10))
 support = GraphSupport.from_graphs([graph])
-weights = support.weights_of(graph).float()  # one weight an edge
+weights = support.weights_of(graph).float()  # one weight a pair of samples
 
 selection, layer = NodeSelection(temperature=1.0), GraphConvolution(8, 3)
 selected = selection(support, weights)
 output = layer(support, selected, torch.from_numpy(points).float())
 output.square().mean().backward()
 
-print(f"{int((selected > 0).sum())} of {support.n_edges} edges kept, {tuple(output.shape)} out")
+print(f"{int((selected > 0).sum())} of {support.n_pairs} edges kept, {tuple(output.shape)} out")
 print(f"gradient of the threshold: {selection.raw_threshold.grad:.4f}")

@@ -27,13 +27,16 @@ class Case:
     """View graphs, on their support and dense, with features and the dense reference."""
 
     support: GraphSupport
-    view_weights: Tensor  # [edge, view]
+    view_weights: Tensor  # [pair, view]
     view_graphs: Tensor  # [view, node, node]
     features: Tensor
     dense: DenseMGCNDNS
 
-    def on_edges(self, matrix: Tensor) -> Tensor:
-        return matrix[self.support.rows, self.support.columns]
+    def on_pairs(self, matrix: Tensor) -> Tensor:
+        return torch.cat([self.above_diagonal(matrix), matrix.diagonal()])
+
+    def above_diagonal(self, matrix: Tensor) -> Tensor:
+        return matrix[self.support.upper_rows, self.support.upper_columns]
 
 
 def make_case(views: list[np.ndarray], dense: DenseMGCNDNS) -> Case:
@@ -78,8 +81,7 @@ def factor_learning(case: Case) -> FactorGraphLearning:
 def edge_learning(case: Case) -> EdgeGraphLearning:
     left, right = case.dense.left_factor.detach(), case.dense.right_factor.detach()
     layer = EdgeGraphLearning(case.support.n_undirected, GAMMA)
-    is_upper = case.support.rows < case.support.columns
-    layer.magnitude.data = case.on_edges(left @ right.T - right @ left.T)[is_upper]
+    layer.magnitude.data = case.above_diagonal(left @ right.T - right @ left.T)
     return layer
 
 
@@ -118,8 +120,8 @@ def test_graphs_and_logits_equal_the_dense_reference(case, learning):
     network = network_of(case, learning(case), node_selection(case))
     graphs = network.graphs(case.support, case.view_weights)
     for graph, dense_graph in zip(graphs, case.dense.graphs(case.view_graphs), strict=True):
-        assert_equal(graph, case.on_edges(dense_graph))
-        assert np.count_nonzero(graph.detach()) == np.count_nonzero(dense_graph.detach())
+        assert_equal(graph, case.on_pairs(dense_graph))
+        assert case.support.matrix_of(graph).nnz == np.count_nonzero(dense_graph.detach())
     assert (graphs.selected == 0).any(), "the threshold removes edges here"
     assert_equal(logits_of(network, case), case.dense(case.view_graphs, case.features))
 
@@ -155,8 +157,7 @@ def test_edge_gradients_equal_those_of_the_dense_reference_on_the_skew_values(ca
     )
     selected = dense_reference.select(refined, case.dense.raw_threshold, TEMPERATURE)
     loss_of(case.dense.convolve(selected, case.features)).backward()
-    is_upper = case.support.rows < case.support.columns
-    both_directions = case.on_edges(skew.grad - skew.grad.T)[is_upper]
+    both_directions = case.above_diagonal(skew.grad - skew.grad.T)
     assert_equal(network.graph_learning.magnitude.grad, both_directions)
 
 
@@ -175,7 +176,7 @@ def test_every_output_follows_samples_when_they_are_renumbered(views, case, rng)
             strict=True,
         ):
             dense = torch.from_numpy(case.support.matrix_of(graph).toarray())
-            assert_equal(renumbered_graph, after.on_edges(dense[order][:, order]))
+            assert_equal(renumbered_graph, after.on_pairs(dense[order][:, order]))
         assert_equal(logits_of(renumbered, after), logits_of(network, case)[order])
 
 

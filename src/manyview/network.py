@@ -23,17 +23,17 @@ class NetworkInputs(NamedTuple):
     """What the network is called with."""
 
     support: GraphSupport
-    view_weights: Tensor  # [edge, view]
+    view_weights: Tensor  # [pair, view]
     features: Tensor  # [node, feature], dense or sparse CSR
     center: Tensor | None  # [feature], subtracted from every row without making it dense
 
 
 class Graphs(NamedTuple):
-    """The three graphs of one pass, each one weight an edge."""
+    """The three graphs of one pass, each one weight a pair."""
 
     fused: Tensor  # A_f
     refined: Tensor  # A_hat
-    selected: Tensor  # A_select
+    selected: Tensor  # A_select; one weight an edge after a top-k selection
 
 
 class MGCNDNS(nn.Module):
@@ -56,7 +56,7 @@ class MGCNDNS(nn.Module):
 
     Shapes
     ------
-    view_weights : [edge, view]
+    view_weights : [pair, view]
     features : [node, feature], dense or sparse CSR
     center : [feature], subtracted from every row of the features without making them dense
     returns : [node, class], logits
@@ -98,12 +98,13 @@ class MGCNDNS(nn.Module):
         generator: torch.Generator | None = None,
     ) -> list[Tensor]:
         """Run the layers; return what each gives, the logits last."""
-        outputs = [self.layers()[0](support, graph, features, center)]
+        edge_weights = support.on_edges(graph.detach())  # once for all layers
+        outputs = [self.layers()[0](support, graph, features, center, edge_weights)]
         for layer in self.layers()[1:]:
             hidden = torch.relu(outputs[-1])
             if self.training:
                 hidden = drop(hidden, self.dropout, generator)
-            outputs.append(layer(support, graph, hidden))
+            outputs.append(layer(support, graph, hidden, edge_weights=edge_weights))
         return outputs
 
     def forward(
@@ -123,8 +124,8 @@ def drop(hidden: Tensor, share: float, generator: torch.Generator | None = None)
     """Set a random share of the entries to 0 and scale the rest up to keep the mean."""
     if share == 0:
         return hidden
-    is_kept = torch.rand(hidden.shape, generator=generator, device=hidden.device) >= share
-    return hidden * is_kept / (1 - share)
+    scale = torch.rand(hidden.shape, generator=generator, device=hidden.device)
+    return hidden * scale.ge_(share).div_(1 - share)
 
 
 def network_inputs(
@@ -139,16 +140,16 @@ def network_inputs(
     feature: the identity matrix.
     """
     support = GraphSupport.from_graphs(graphs)
-    weights = torch.stack([support.weights_of(graph) for graph in graphs], dim=1)
+    weights = torch.empty(support.n_pairs, len(graphs))
+    for view, graph in enumerate(graphs):
+        weights[:, view] = support.weights_of(graph)
     center = None
     if input_scaling is None:
         features = _as_tensor(sparse.csr_array(sparse.eye_array(support.n_samples)))
     else:
         features = _as_tensor(input_scaling(features_by_view))
         center = torch.from_numpy(input_scaling.center).to(device)
-    return NetworkInputs(
-        support.to(device), weights.float().to(device), features.to(device), center
-    )
+    return NetworkInputs(support.to(device), weights.to(device), features.to(device), center)
 
 
 def build_network(

@@ -23,7 +23,6 @@ from manyview.layers.fusion import fusion_coefficients, mixing_weights
 from manyview.layers.node_selection import (
     NodeSelection,
     TopKSelection,
-    edge_confidence,
     mean_edge_weight,
 )
 from manyview.network import MGCNDNS, NetworkInputs
@@ -231,9 +230,9 @@ def attach(
     mean_gate = loop_gate = 1.0
     if network.graph_learning is not None:
         gates = network.graph_learning.gates(support)
-        is_loop = support.rows == support.columns
-        loop_gate = gates[is_loop].mean().item()
-        mean_gate = loop_gate if is_loop.all() else gates[~is_loop].mean().item()
+        between, loops = gates[: support.n_undirected], gates[support.n_undirected :]
+        loop_gate = loops.mean().item()
+        mean_gate = between.mean().item() if len(between) else loop_gate
     return Attachment(
         anchors=anchors,
         coefficients=_array(fusion_coefficients(mixing_weights(network.fusion.logits))),
@@ -256,7 +255,7 @@ def _selection_rule(
     scores = mean_edge_weight(support, refined)
     confidence = selection.confidence(support, refined)
     order = torch.argsort(scores)
-    surplus = edge_confidence(support, confidence) - selection.threshold
+    surplus = confidence - selection.threshold
     return SelectionRule(
         scores=_array(scores[order]),
         confidence=_array(confidence[order]),

@@ -113,7 +113,7 @@ def train(
     is_labeled = (labels >= 0).nonzero().squeeze(1)
     known = labels[is_labeled]
     optimizer = torch.optim.Adam(
-        _decay_groups(network, weight_decay, not_decayed), lr=learning_rate
+        _decay_groups(network, weight_decay, not_decayed), lr=learning_rate, fused=True
     )
     curve = TrainingCurve()
     best = _Best(network)

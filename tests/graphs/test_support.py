@@ -1,5 +1,7 @@
 """The shared support: where the edges are, and the way there and back."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 import torch
@@ -51,23 +53,55 @@ def test_reverse_swaps_the_ends_of_each_edge_and_undoes_itself(support):
     assert torch.equal(support.reverse[support.reverse], torch.arange(support.n_edges))
 
 
-def test_undirected_numbers_pair_the_two_directions_of_each_edge(support):
-    assert torch.equal(support.undirected[support.reverse], support.undirected)
-    is_loop = support.rows == support.columns
-    assert (support.undirected[is_loop] == support.n_undirected).all()
-    numbers, counts = support.undirected[~is_loop].unique(return_counts=True)
-    assert torch.equal(numbers, torch.arange(support.n_undirected))
-    assert (counts == 2).all()
+def test_pairs_number_edges_above_the_diagonal_and_then_loops(support):
+    upper = list(zip(support.upper_rows.tolist(), support.upper_columns.tolist(), strict=True))
+    assert upper == sorted(upper)
+    numbers = {ends: number for number, ends in enumerate(upper)}
+    numbers |= {(i, i): support.n_undirected + i for i in range(N_SAMPLES)}
+    edges = zip(support.rows.tolist(), support.columns.tolist(), strict=True)
+    assert support.pairs.tolist() == [numbers[min(i, j), max(i, j)] for i, j in edges]
+    assert support.n_pairs == len(numbers)
+
+
+def test_upper_starts_count_the_pairs_of_lower_samples(support):
+    for i in range(N_SAMPLES + 1):
+        assert support.upper_starts[i] == (support.upper_rows < i).sum()
+
+
+def test_numbers_are_of_32_bits(support):
+    for field in fields(support):
+        part = getattr(support, field.name)
+        assert part is None or part.dtype == torch.int32
 
 
 def test_weights_and_matrix_are_each_others_way_back(graphs, support):
     for graph in graphs:
         weights = support.weights_of(graph)
-        np.testing.assert_array_equal(
-            weights.numpy(), graph.toarray()[support.rows.numpy(), support.columns.numpy()]
-        )
+        dense = graph.toarray()
+        expected = [
+            dense[i, j] for i, j in zip(support.upper_rows, support.upper_columns, strict=True)
+        ]
+        np.testing.assert_array_equal(weights.numpy(), [*expected, *dense.diagonal()])
         assert abs(support.matrix_of(weights) - graph).nnz == 0
         assert support.matrix_of(weights).nnz == graph.nnz
+
+
+def test_weights_keep_the_type_they_have_in_the_graph(graphs, support):
+    assert support.weights_of(graphs[0]).dtype == torch.float64
+    assert support.weights_of(graphs[0].astype(np.float32)).dtype == torch.float32
+
+
+def test_stored_zeros_and_unsorted_columns_change_nothing(graphs, support):
+    graph = sparse.coo_array(graphs[0])
+    rows, columns = (np.append(ends, [0, 9]) for ends in (graph.row, graph.col))
+    rows, columns = np.append(rows, [9, 0]), np.append(columns, [9, 0])
+    turned = np.lexsort((-columns, rows))
+    values = np.append(graph.data, [0.0, 0.0, 0.0, 0.0])[turned]
+    starts = np.searchsorted(rows[turned], np.arange(N_SAMPLES + 1))
+    messy = sparse.csr_array((values, columns[turned], starts), shape=(N_SAMPLES, N_SAMPLES))
+    again = GraphSupport.from_graphs([messy, *graphs[1:]])
+    assert torch.equal(again.columns, support.columns)
+    assert torch.equal(support.weights_of(messy), support.weights_of(graphs[0]))
 
 
 def test_matrix_of_weights_that_are_not_symmetric_keeps_them_so(support):
@@ -95,5 +129,22 @@ def test_support_follows_samples_when_they_are_renumbered(graphs, support, rng):
 
 def test_support_moves_to_a_device_whole(support):
     moved = support.to("cpu")
-    assert torch.equal(moved.undirected, support.undirected)
+    assert torch.equal(moved.pairs, support.pairs)
     assert moved.n_edges == support.n_edges
+
+
+def test_large_supports_give_neighbours_places_near_each_other(rng, monkeypatch):
+    shuffled = rng.permutation(60)
+    ring = np.roll(np.eye(60), 1, axis=1)[shuffled][:, shuffled]
+    graph = sparse.csr_array(ring + ring.T)
+    assert GraphSupport.from_graphs([graph]).order is None
+    monkeypatch.setattr("manyview.graphs.support.REORDERED_FROM", 60)
+    support = GraphSupport.from_graphs([graph])
+    assert sorted(support.order.tolist()) == list(range(60))
+    assert (support.rows - support.columns).abs().max() <= 2
+    assert torch.equal(support.order[support.places], torch.arange(60, dtype=torch.int32))
+    weights = support.weights_of(graph)
+    assert (support.matrix_of(weights) != graph).nnz == 0
+    assert torch.equal(support.to("cpu").order, support.order)
+    values = torch.arange(60.0)
+    assert torch.equal(support.by_sample(support.by_place(values)), values)

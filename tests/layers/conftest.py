@@ -21,15 +21,20 @@ class TinyGraph:
 
     @property
     def weights(self) -> Tensor:
-        return self.on_edges(self.matrix)
+        return self.on_pairs(self.matrix)
+
+    def on_pairs(self, matrix: Tensor) -> Tensor:
+        """Entries of a symmetric dense matrix on the pairs: above the diagonal, then loops."""
+        upper = matrix[self.support.upper_rows, self.support.upper_columns]
+        return torch.cat([upper, matrix.diagonal()])
 
     def on_edges(self, matrix: Tensor) -> Tensor:
         """Entries of a dense matrix on the support."""
         return matrix[self.support.rows, self.support.columns]
 
-    def dense(self, edge_weights: Tensor) -> Tensor:
-        """Dense matrix of one weight an edge."""
-        matrix = edge_weights.new_zeros(N_NODES, N_NODES)
+    def dense(self, weights: Tensor) -> Tensor:
+        """Dense matrix of one weight a pair, or an edge."""
+        matrix, edge_weights = weights.new_zeros(N_NODES, N_NODES), self.support.on_edges(weights)
         return matrix.index_put((self.support.rows, self.support.columns), edge_weights)
 
     def renumbered(self, order: Tensor) -> "TinyGraph":

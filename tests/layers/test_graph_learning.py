@@ -7,14 +7,13 @@ import torch
 
 from manyview.graphs.neighbors import knn_graph
 from manyview.graphs.support import GraphSupport
-from manyview.layers import sparse_product
 from manyview.layers.graph_learning import (
     EdgeGraphLearning,
     FactorGraphLearning,
     edge_gates,
-    skew_from_edges,
-    skew_from_factors,
+    shrink_edges,
 )
+from manyview.layers.sparse_product import skew_products
 
 N_NODES = 9
 
@@ -47,8 +46,7 @@ def factor_layer(left_factor, right_factor, gamma=1.0):
 def edge_layer(support, skew_matrix, gamma=1.0):
     """Give each undirected edge (i < j) its value of a skew-symmetric matrix."""
     layer = EdgeGraphLearning(support.n_undirected, gamma).double()
-    is_upper = support.rows < support.columns
-    layer.magnitude.data = skew_matrix[support.rows[is_upper], support.columns[is_upper]]
+    layer.magnitude.data = skew_matrix[support.upper_rows, support.upper_columns]
     return layer
 
 
@@ -57,7 +55,7 @@ def test_factor_gates_equal_a_literal_loop(tiny_graph, factors, rank):
     left, right = factors[..., :rank]
     layer = factor_layer(left, right, gamma=0.7)
     gates = literal_gates(left, right, gamma=0.7)
-    torch.testing.assert_close(layer.gates(tiny_graph.support), tiny_graph.on_edges(gates))
+    torch.testing.assert_close(layer.gates(tiny_graph.support), tiny_graph.on_pairs(gates))
     torch.testing.assert_close(
         tiny_graph.dense(layer(tiny_graph.support, tiny_graph.weights)), tiny_graph.matrix * gates
     )
@@ -67,9 +65,7 @@ def test_edge_parameters_equal_full_factors_of_the_same_skew_values(tiny_graph, 
     support, (left, right) = tiny_graph.support, factors
     skew_matrix = left @ right.T - right @ left.T
     full, edge = factor_layer(left, right, 1.3), edge_layer(support, skew_matrix, 1.3)
-    torch.testing.assert_close(
-        skew_from_edges(support, edge.magnitude), skew_from_factors(support, left, right)
-    )
+    torch.testing.assert_close(edge.magnitude.detach(), skew_products(support, left, right))
     torch.testing.assert_close(edge.gates(support), full.gates(support))
     torch.testing.assert_close(edge(support, tiny_graph.weights), full(support, tiny_graph.weights))
 
@@ -77,17 +73,11 @@ def test_edge_parameters_equal_full_factors_of_the_same_skew_values(tiny_graph, 
 def test_any_edge_values_are_reached_by_full_factors(tiny_graph):
     support = tiny_graph.support
     edge = EdgeGraphLearning(support.n_undirected).double()
-    skew_matrix = tiny_graph.dense(skew_from_edges(support, edge.magnitude.detach()))
+    upper = torch.zeros(N_NODES, N_NODES, dtype=torch.float64)
+    upper[support.upper_rows, support.upper_columns] = edge.magnitude.detach()
+    skew_matrix = upper - upper.T
     full = factor_layer(skew_matrix / 2, torch.eye(N_NODES, dtype=torch.float64))
     torch.testing.assert_close(full.gates(support), edge.gates(support))
-
-
-def test_skew_values_change_sign_with_the_direction(tiny_graph, factors, generator):
-    support = tiny_graph.support
-    magnitude = torch.randn(support.n_undirected, generator=generator)
-    for skew in (skew_from_edges(support, magnitude), skew_from_factors(support, *factors)):
-        assert torch.equal(skew[support.reverse], -skew)
-        assert (skew[support.rows == support.columns] == 0).all()
 
 
 @pytest.mark.parametrize("kind", ["edge", "factor"])
@@ -98,7 +88,8 @@ def test_refined_graph_stays_symmetric_and_shrinks_by_half_at_most(tiny_graph, k
     else:
         layer = FactorGraphLearning(N_NODES, 4).double()
     refined = layer(support, weights)
-    torch.testing.assert_close(refined[support.reverse], refined, rtol=0, atol=0)
+    matrix = tiny_graph.dense(refined)
+    torch.testing.assert_close(matrix, matrix.T, rtol=0, atol=0)
     assert (refined >= 0.5 * weights).all()
     assert (refined < weights).all()
 
@@ -111,12 +102,14 @@ def test_vanishing_gamma_halves_every_edge(tiny_graph, factors):
 def test_large_gamma_leaves_edges_whole_and_halves_self_loops(tiny_graph, factors):
     support = tiny_graph.support
     gates = factor_layer(*factors, gamma=1e6).gates(support)
-    expected = torch.where(support.rows == support.columns, 0.5, 1.0).double()
+    expected = torch.where(torch.arange(support.n_pairs) < support.n_undirected, 1.0, 0.5).double()
     torch.testing.assert_close(gates, expected)
 
 
-def test_gate_rises_with_the_magnitude():
-    gates = edge_gates(torch.tensor([0.0, -0.5, 1.0, -2.0]), gamma=1.0)
+def test_gate_rises_with_the_magnitude(tiny_graph):
+    support = tiny_graph.support
+    magnitude = torch.arange(support.n_undirected) / 2 * (-1) ** torch.arange(support.n_undirected)
+    gates = edge_gates(support, magnitude, gamma=0.5)[: support.n_undirected]
     assert (gates.diff() > 0).all()
     assert gates[0] == 0.5
 
@@ -124,16 +117,15 @@ def test_gate_rises_with_the_magnitude():
 def test_sigmoid_starts_with_an_argument_of_spread_one(generator):
     features = torch.randn(150, 3, generator=generator).numpy()
     support = GraphSupport.from_graphs([knn_graph(features, n_neighbors=10)])
-    is_edge = support.rows != support.columns
     with torch.random.fork_rng():
         torch.manual_seed(0)
         full = FactorGraphLearning(150, 150)
         edge = EdgeGraphLearning(support.n_undirected)
     for skew in (
-        skew_from_factors(support, full.left_factor, full.right_factor),
-        skew_from_edges(support, edge.magnitude),
+        skew_products(support, full.left_factor, full.right_factor),
+        edge.magnitude,
     ):
-        assert skew[is_edge].std().item() == pytest.approx(1, abs=0.1)
+        assert skew.square().mean().sqrt().item() == pytest.approx(1, abs=0.1)
 
 
 def test_refined_graph_follows_nodes_when_they_are_renumbered(tiny_graph, factors, order):
@@ -152,25 +144,24 @@ def test_refined_graph_follows_nodes_when_they_are_renumbered(tiny_graph, factor
         torch.testing.assert_close(renumbered, refined[order][:, order])
 
 
-def test_factor_gates_do_not_depend_on_the_block_size(tiny_graph, factors, monkeypatch):
-    whole = skew_from_factors(tiny_graph.support, *factors)
-    monkeypatch.setattr(sparse_product, "BLOCK_VALUES", 2 * N_NODES)
-    torch.testing.assert_close(skew_from_factors(tiny_graph.support, *factors), whole)
-
-
 @pytest.mark.parametrize("rank", [2, N_NODES])
-def test_factor_gates_pass_gradcheck(tiny_graph, factors, rank):
+def test_graph_shrunk_by_factors_passes_gradcheck(tiny_graph, factors, rank):
     left, right = (factor[:, :rank].clone().requires_grad_() for factor in factors)
-    assert torch.autograd.gradcheck(
-        lambda s1, s2: edge_gates(skew_from_factors(tiny_graph.support, s1, s2), 0.8),
-        (left, right),
-    )
-
-
-def test_edge_gates_pass_gradcheck(tiny_graph, generator):
     support = tiny_graph.support
-    magnitude = torch.randn(support.n_undirected, generator=generator, dtype=torch.float64)
     assert torch.autograd.gradcheck(
-        lambda values: edge_gates(skew_from_edges(support, values), 0.8),
-        (magnitude.requires_grad_(),),
+        lambda graph, s1, s2: shrink_edges(support, graph, skew_products(support, s1, s2), 0.8),
+        (tiny_graph.weights.requires_grad_(), left, right),
     )
+
+
+@pytest.mark.parametrize("asked", ["graph", "magnitude", "both"])
+def test_graph_shrunk_by_edges_passes_gradcheck(tiny_graph, generator, asked):
+    support, graph = tiny_graph.support, tiny_graph.weights
+    magnitude = torch.randn(support.n_undirected, generator=generator, dtype=torch.float64)
+    graph.requires_grad_(asked != "magnitude")
+    magnitude.requires_grad_(asked != "graph")
+    assert torch.autograd.gradcheck(
+        lambda graph, values: shrink_edges(support, graph, values, 0.8), (graph, magnitude)
+    )
+    shrunk = shrink_edges(support, graph, magnitude, 0.8)
+    torch.testing.assert_close(shrunk, graph * edge_gates(support, magnitude.detach(), 0.8))

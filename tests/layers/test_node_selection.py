@@ -2,7 +2,9 @@
 
 import pytest
 import torch
+from scipy import sparse
 
+from manyview.graphs.support import GraphSupport
 from manyview.layers.node_selection import (
     NodeSelection,
     TopKSelection,
@@ -49,14 +51,14 @@ def test_mean_edge_weight_equals_a_literal_loop(tiny_graph):
 
 
 def test_mean_edge_weight_takes_columns_and_skips_zeros(tiny_graph, generator):
-    weights = tiny_graph.weights * torch.rand(tiny_graph.support.n_edges, generator=generator)
-    weights[(tiny_graph.support.rows != tiny_graph.support.columns).nonzero()[::3]] = 0
+    weights = tiny_graph.weights * torch.rand(tiny_graph.support.n_pairs, generator=generator)
+    weights[: tiny_graph.support.n_undirected : 3] = 0
     means = mean_edge_weight(tiny_graph.support, weights)
     torch.testing.assert_close(means, literal_mean_edge_weight(tiny_graph.dense(weights)))
 
 
 def test_mean_edge_weight_of_a_node_without_weight_is_zero(tiny_graph):
-    weights = torch.zeros(tiny_graph.support.n_edges)
+    weights = torch.zeros(tiny_graph.support.n_pairs)
     assert torch.equal(mean_edge_weight(tiny_graph.support, weights), torch.zeros(N_NODES))
 
 
@@ -120,7 +122,8 @@ def test_edge_confidence_is_the_mean_of_both_ends(tiny_graph, generator):
 def test_selected_graph_stays_symmetric_and_never_grows(tiny_graph):
     support, weights = tiny_graph.support, tiny_graph.weights
     selected = selection_layer(0.4)(support, weights)
-    torch.testing.assert_close(selected[support.reverse], selected, rtol=0, atol=0)
+    matrix = tiny_graph.dense(selected)
+    torch.testing.assert_close(matrix, matrix.T, rtol=0, atol=0)
     assert (selected >= 0).all()
     assert (selected <= weights).all()
     assert (selected == weights).any(), "the most confident node keeps its self-loop whole"
@@ -133,6 +136,23 @@ def test_selected_graph_follows_nodes_when_they_are_renumbered(tiny_graph, order
     torch.testing.assert_close(renumbered, before[order][:, order])
 
 
+@pytest.mark.parametrize("threshold", [0.2, 0.8])
+def test_places_of_the_samples_change_no_selection(tiny_graph, threshold):
+    graph = sparse.csr_array(tiny_graph.matrix.numpy())
+    reordered = GraphSupport.from_graphs([graph], is_reordered=True)
+    layer = selection_layer(threshold)
+    found = []
+    for support in (tiny_graph.support, reordered):
+        weights = support.weights_of(graph).requires_grad_()
+        selected = layer(support, weights)
+        gradients = torch.autograd.grad(selected.square().sum(), (weights, layer.raw_threshold))
+        matrices = (support.matrix_of(one).toarray() for one in (selected, gradients[0]))
+        confidence = layer.confidence(support, weights.detach()).detach()
+        found.append((*(torch.from_numpy(one) for one in matrices), gradients[1], confidence))
+    torch.testing.assert_close(found[0], found[1])
+    assert reordered.order is not None
+
+
 def test_selected_graph_as_printed_depends_on_how_nodes_are_numbered(tiny_graph, order):
     layer, after = selection_layer(0.2, rank_axis="as-printed"), tiny_graph.renumbered(order)
     before = tiny_graph.dense(layer(tiny_graph.support, tiny_graph.weights))
@@ -141,17 +161,24 @@ def test_selected_graph_as_printed_depends_on_how_nodes_are_numbered(tiny_graph,
 
 
 def test_graph_stays_whole_when_no_node_stands_out(tiny_graph):
-    weights = torch.full((tiny_graph.support.n_edges,), 0.25)
+    weights = torch.full((tiny_graph.support.n_pairs,), 0.25)
     selected = NodeSelection(initial_threshold=0.5)(tiny_graph.support, weights)
     torch.testing.assert_close(selected, weights)
 
 
 @pytest.mark.parametrize("threshold", [1 - 1e-9, 1.0, 2.0])
-def test_threshold_at_its_limit_keeps_the_most_confident_edges_alone(threshold):
-    graph = torch.tensor([0.3, 0.4, 0.5, 0.6], dtype=torch.float64)
-    confidence = torch.tensor([1.0, 0.2, 1.0, 0.9], dtype=torch.float64)
-    selected = select_edges(graph, confidence, torch.tensor(threshold, dtype=torch.float64))
-    torch.testing.assert_close(selected, torch.tensor([0.3, 0, 0.5, 0], dtype=torch.float64))
+def test_threshold_at_its_limit_keeps_the_most_confident_edges_alone(tiny_graph, threshold):
+    support, matrix = tiny_graph.support, tiny_graph.matrix
+    i, j = support.upper_rows[0].item(), support.upper_columns[0].item()
+    confidence = torch.linspace(0.2, 0.9, N_NODES, dtype=torch.float64)
+    confidence[[i, j]] = 1.0
+    threshold = torch.tensor(threshold, dtype=torch.float64)
+    selected = tiny_graph.dense(select_edges(support, tiny_graph.weights, confidence, threshold))
+    expected = torch.zeros_like(matrix)
+    for a in (i, j):
+        for b in (i, j):
+            expected[a, b] = matrix[a, b]
+    torch.testing.assert_close(selected, expected)
 
 
 def test_saturated_threshold_still_leaves_a_graph_to_learn_from(tiny_graph):
@@ -167,6 +194,18 @@ def test_saturated_threshold_still_leaves_a_graph_to_learn_from(tiny_graph):
 
 def test_threshold_starts_where_it_is_told():
     assert NodeSelection(initial_threshold=0.3).threshold.item() == pytest.approx(0.3)
+
+
+def test_selected_edges_pass_gradcheck_for_graph_confidence_and_threshold(tiny_graph, generator):
+    support = tiny_graph.support
+    confidence = torch.rand(N_NODES, generator=generator, dtype=torch.float64).requires_grad_()
+    threshold = torch.tensor(0.35, dtype=torch.float64).requires_grad_()
+    weights = tiny_graph.weights.requires_grad_()
+    selected = select_edges(support, weights, confidence, threshold)
+    assert 0 < (selected == 0).sum() < support.n_pairs
+    assert torch.autograd.gradcheck(
+        lambda *inputs: select_edges(support, *inputs), (weights, confidence, threshold)
+    )
 
 
 @pytest.mark.parametrize("rank_axis", ["rows", "as-printed"])
@@ -196,7 +235,7 @@ def test_keep_largest_equals_a_literal_loop_over_algorithm_1(tiny_graph, n_kept)
 
 def test_keep_largest_keeps_the_lower_column_among_equals(tiny_graph):
     support = tiny_graph.support
-    kept = keep_largest(support, torch.ones(support.n_edges), 1)
+    kept = keep_largest(support, torch.ones(support.n_pairs), 1)
     first = support.columns[support.row_starts[:-1]]
     assert torch.equal(support.columns[kept > 0], first)
 
@@ -205,4 +244,7 @@ def test_top_k_selection_passes_gradients_through_kept_edges_alone(tiny_graph):
     weights = tiny_graph.weights.requires_grad_()
     kept = TopKSelection(2)(tiny_graph.support, weights)
     (gradient,) = torch.autograd.grad(kept.sum(), weights)
-    torch.testing.assert_close(gradient, (kept > 0).double())
+    is_kept = tiny_graph.dense((kept > 0).double())
+    torch.testing.assert_close(
+        gradient, tiny_graph.on_pairs(is_kept + is_kept.T - torch.diag(is_kept.diagonal()))
+    )

@@ -1,13 +1,23 @@
 """Sparse products and their gradients, against dense autograd."""
 
+from dataclasses import fields
+
 import pytest
 import torch
+from scipy import sparse
 
-from manyview.layers import sparse_product
-from manyview.layers.sparse_product import csr_tensor, dot_on_edges, multiply_fixed, propagate
+from manyview.graphs.support import GraphSupport
+from manyview.layers.sparse_product import (
+    csr_tensor,
+    multiply_fixed,
+    propagate,
+    skew_products,
+    sum_at_nodes,
+)
 
 N_NODES = 9
 N_FEATURES = 5
+NUMBERS = [field.name for field in fields(GraphSupport) if field.name != "order"]
 
 
 @pytest.fixture
@@ -23,6 +33,11 @@ def hidden(generator):
 @pytest.fixture
 def incoming(generator):
     return torch.randn(N_NODES, N_FEATURES, generator=generator, dtype=torch.float64)
+
+
+@pytest.fixture
+def factors(hidden, incoming):
+    return hidden.requires_grad_(), incoming.requires_grad_()
 
 
 def sparse_features(generator):
@@ -41,15 +56,19 @@ def test_product_equals_a_literal_loop(tiny_graph, asymmetric_weights, hidden):
     torch.testing.assert_close(propagate(support, asymmetric_weights, hidden), expected)
 
 
-@pytest.mark.parametrize("block_values", [1, 3 * N_FEATURES, 2**22])
+def rows_left(incoming, n_rows):
+    """Keep the first rows of an incoming gradient, as a loss on few labeled samples does."""
+    return incoming * (torch.arange(N_NODES) < n_rows)[:, None]
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 4, 5, N_NODES])
 @pytest.mark.parametrize("is_symmetric", [True, False])
 def test_gradients_equal_those_of_the_dense_product(
-    tiny_graph, asymmetric_weights, hidden, incoming, monkeypatch, is_symmetric, block_values
+    tiny_graph, asymmetric_weights, hidden, incoming, is_symmetric, n_rows
 ):
-    monkeypatch.setattr(sparse_product, "BLOCK_VALUES", block_values)
-    weights = tiny_graph.weights if is_symmetric else asymmetric_weights
-    weights.requires_grad_()
+    weights = (tiny_graph.weights if is_symmetric else asymmetric_weights).requires_grad_()
     hidden.requires_grad_()
+    incoming = rows_left(incoming, n_rows)
     product = propagate(tiny_graph.support, weights, hidden)
     dense_product = tiny_graph.dense(weights) @ hidden
     torch.testing.assert_close(product, dense_product)
@@ -58,10 +77,58 @@ def test_gradients_equal_those_of_the_dense_product(
     torch.testing.assert_close(gradients, expected)
 
 
-def test_product_passes_gradcheck(tiny_graph, asymmetric_weights, hidden):
+@pytest.mark.parametrize("n_rows", [2, N_NODES])
+def test_gradient_of_a_pair_is_a_literal_sum_over_its_directions(
+    tiny_graph, hidden, incoming, n_rows
+):
+    support, incoming = tiny_graph.support, rows_left(incoming, n_rows)
+    weights = tiny_graph.weights.requires_grad_()
+    product = propagate(support, weights, hidden)
+    (gradient,) = torch.autograd.grad(product, weights, incoming)
+    expected = torch.zeros(support.n_pairs, dtype=torch.float64)
+    for i, j, pair in zip(support.rows, support.columns, support.pairs, strict=True):
+        expected[pair] += sum(incoming[i, f] * hidden[j, f] for f in range(N_FEATURES))
+    torch.testing.assert_close(gradient, expected)
+
+
+def test_product_on_a_support_of_loops_alone_scales_the_rows(hidden):
+    support = GraphSupport.from_graphs([sparse.csr_array((N_NODES, N_NODES))])
+    weights = torch.arange(1.0, N_NODES + 1, dtype=torch.float64).requires_grad_()
+    product = propagate(support, weights, hidden)
+    torch.testing.assert_close(product, weights[:, None] * hidden)
+    (gradient,) = torch.autograd.grad(product.sum(), weights)
+    torch.testing.assert_close(gradient, hidden.sum(dim=1))
+
+
+def test_product_takes_the_graph_on_edges_that_the_caller_has(tiny_graph, hidden, incoming):
+    support, weights = tiny_graph.support, tiny_graph.weights.requires_grad_()
+    laid_out = support.on_edges(weights.detach())
+    once, again = propagate(support, weights, hidden, laid_out), propagate(support, weights, hidden)
+    torch.testing.assert_close(once, again, rtol=0, atol=0)
+    torch.testing.assert_close(
+        torch.autograd.grad(once, weights, incoming), torch.autograd.grad(again, weights, incoming)
+    )
+
+
+def test_product_equals_that_with_numbers_of_64_bits(tiny_graph, hidden, incoming):
+    wide = GraphSupport(*(getattr(tiny_graph.support, name).long() for name in NUMBERS))
+    assert tiny_graph.support.columns.dtype == torch.int32
+    for n_rows in (2, N_NODES):
+        found = []
+        for support in (tiny_graph.support, wide):
+            weights = tiny_graph.weights.requires_grad_()
+            product = propagate(support, weights, hidden)
+            gradients = torch.autograd.grad(product, weights, rows_left(incoming, n_rows))
+            found.append((product.detach(), *gradients))
+        torch.testing.assert_close(found[0], found[1])
+
+
+@pytest.mark.parametrize("kind", ["pairs", "edges"])
+def test_product_passes_gradcheck(tiny_graph, asymmetric_weights, hidden, kind):
+    weights = tiny_graph.weights if kind == "pairs" else asymmetric_weights
     assert torch.autograd.gradcheck(
         lambda weights, features: propagate(tiny_graph.support, weights, features),
-        (asymmetric_weights.requires_grad_(), hidden.requires_grad_()),
+        (weights.requires_grad_(), hidden.requires_grad_()),
     )
 
 
@@ -96,25 +163,33 @@ def test_product_follows_nodes_when_they_are_renumbered(tiny_graph, hidden, orde
     torch.testing.assert_close(renumbered, product[order])
 
 
-@pytest.mark.parametrize("block_values", [1, 3 * N_FEATURES, 2**22])
-def test_dots_on_edges_and_their_gradients_equal_the_dense_product(
-    tiny_graph, asymmetric_weights, hidden, incoming, monkeypatch, block_values
+def test_skew_products_and_their_gradients_equal_the_dense_ones(
+    tiny_graph, hidden, incoming, generator
 ):
-    monkeypatch.setattr(sparse_product, "BLOCK_VALUES", block_values)
+    support = tiny_graph.support
     left, right = hidden.requires_grad_(), incoming.requires_grad_()
-    dots = dot_on_edges(tiny_graph.support, left, right)
-    dense_dots = tiny_graph.on_edges(left @ right.T)
-    torch.testing.assert_close(dots, dense_dots)
-    gradients = torch.autograd.grad(dots, (left, right), asymmetric_weights)
-    expected = torch.autograd.grad(dense_dots, (left, right), asymmetric_weights)
-    torch.testing.assert_close(gradients, expected)
+    products = skew_products(support, left, right)
+    dense = left @ right.T - right @ left.T
+    expected = dense[support.upper_rows, support.upper_columns]
+    torch.testing.assert_close(products, expected)
+    coming = torch.randn(support.n_undirected, generator=generator, dtype=torch.float64)
+    torch.testing.assert_close(
+        torch.autograd.grad(products, (left, right), coming),
+        torch.autograd.grad(expected, (left, right), coming),
+    )
 
 
-def test_dots_on_edges_pass_gradcheck(tiny_graph, hidden, incoming):
+def test_skew_products_pass_gradcheck(tiny_graph, hidden, incoming):
     assert torch.autograd.gradcheck(
-        lambda left, right: dot_on_edges(tiny_graph.support, left, right),
+        lambda left, right: skew_products(tiny_graph.support, left, right),
         (hidden.requires_grad_(), incoming.requires_grad_()),
     )
+
+
+def test_sum_at_nodes_adds_each_nodes_edges_and_passes_gradcheck(tiny_graph):
+    support, weights = tiny_graph.support, tiny_graph.weights.requires_grad_()
+    torch.testing.assert_close(sum_at_nodes(support, weights), tiny_graph.matrix.sum(dim=1))
+    assert torch.autograd.gradcheck(lambda weights: sum_at_nodes(support, weights), weights)
 
 
 def test_fixed_sparse_matrix_multiplies_as_its_dense_form(generator):
@@ -127,3 +202,48 @@ def test_fixed_sparse_matrix_multiplies_as_its_dense_form(generator):
         torch.autograd.grad(product, weight, incoming),
         torch.autograd.grad(expected, weight, incoming),
     )
+
+
+@pytest.fixture
+def reordered(tiny_graph):
+    support = GraphSupport.from_graphs([sparse.csr_array(tiny_graph.matrix.numpy())], True)
+    assert support.order.tolist() != list(range(N_NODES))
+    return support
+
+
+@pytest.mark.parametrize("kind", ["pairs", "edges"])
+@pytest.mark.parametrize("n_rows", [2, N_NODES])
+def test_places_of_the_samples_change_no_product_and_no_gradient(
+    tiny_graph, reordered, asymmetric_weights, hidden, incoming, n_rows, kind
+):
+    incoming, hidden = rows_left(incoming, n_rows), hidden.requires_grad_()
+    matrix = tiny_graph.matrix if kind == "pairs" else tiny_graph.dense(asymmetric_weights)
+    placed = matrix[reordered.order][:, reordered.order]
+    on_edges = placed[reordered.rows, reordered.columns].requires_grad_()
+    weights = reordered.weights_of(sparse.csr_array(matrix.numpy())).requires_grad_()
+    weights = weights if kind == "pairs" else on_edges
+    product = propagate(reordered, weights, hidden)
+    dense = matrix.requires_grad_()
+    expected_product = dense @ hidden
+    torch.testing.assert_close(product, expected_product)
+    found = torch.autograd.grad(product, (weights, hidden), incoming)
+    expected = torch.autograd.grad(expected_product, (dense, hidden), incoming)
+    torch.testing.assert_close(found[1], expected[1])
+    of_matrix = expected[0] + expected[0].T * (kind == "pairs")
+    for number, (i, j) in enumerate(zip(reordered.rows, reordered.columns, strict=True)):
+        a, b = reordered.order[i], reordered.order[j]
+        entry = found[0][reordered.pairs[number] if kind == "pairs" else number]
+        half = 0.5 if kind == "pairs" and a == b else 1.0
+        assert entry.item() == pytest.approx((half * of_matrix[a, b]).item(), abs=1e-12)
+
+
+def test_places_of_the_samples_change_no_sum_and_no_skew_product(tiny_graph, reordered, factors):
+    weights = reordered.weights_of(sparse.csr_array(tiny_graph.matrix.numpy()))
+    torch.testing.assert_close(sum_at_nodes(reordered, weights), tiny_graph.matrix.sum(dim=1))
+    left, right = factors
+    dense = left @ right.T - right @ left.T
+    order = reordered.order
+    expected = dense[order[reordered.upper_rows], order[reordered.upper_columns]]
+    torch.testing.assert_close(skew_products(reordered, left, right), expected)
+    assert torch.autograd.gradcheck(lambda x: sum_at_nodes(reordered, x), weights.requires_grad_())
+    assert torch.autograd.gradcheck(lambda *both: skew_products(reordered, *both), (left, right))

@@ -2,60 +2,92 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 import torch
 from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
+
+REORDERED_FROM = 20_000  # samples; the features of fewer stay in the cache in any order
 
 
 @dataclass(frozen=True)
 class GraphSupport:
-    """Where the edges are; every graph is then one weight an edge, in this order.
+    """Where the edges are; every graph is then one weight a pair, in this order.
 
-    Edges are sorted by row, then column (CSR). The support is symmetric and holds the
-    whole diagonal.
+    A pair is an edge between two samples, both its directions alike, or a self-loop. Pairs of
+    different samples come first, sorted by the lower sample, then the higher; the loops follow.
+    Where the two directions of a graph differ, it is one weight an edge: edges are sorted by
+    row, then column (CSR). The support is symmetric and holds the whole diagonal. Numbers are
+    of 32 bits where that is enough.
+
+    In large supports neighbours get places near each other, so that a product finds their
+    features in the cache. The attributes below number samples by place; the layers take and
+    return them in their own order, and weights of pairs and edges are in the order of places.
 
     Attributes
     ----------
     row_starts
         [sample + 1] position of each row's first edge.
-    rows, columns
-        [edge] the two ends of each edge.
-    reverse
-        [edge] position of the same edge seen from its other end.
-    undirected
-        [edge] number of the undirected edge, both directions alike; the diagonal, which
-        has no partner, gets `n_undirected`.
+    columns
+        [edge] the sample each edge leads to.
+    pairs
+        [edge] number of the pair the edge belongs to.
+    upper_starts
+        [sample + 1] number of the first pair whose lower sample is this one.
+    upper_rows, upper_columns
+        [undirected edge] the lower and the higher sample of each pair that is no loop.
+    order
+        [sample] the sample at each place; None where each has the place of its own number.
     """
 
     row_starts: Tensor
-    rows: Tensor
     columns: Tensor
-    reverse: Tensor
-    undirected: Tensor
+    pairs: Tensor
+    upper_starts: Tensor
+    upper_rows: Tensor
+    upper_columns: Tensor
+    order: Tensor | None = None
 
     @classmethod
-    def from_graphs(cls, graphs: Sequence[sparse.csr_array]) -> "GraphSupport":
-        """Unite the edges of symmetric graphs and add the diagonal."""
+    def from_graphs(
+        cls, graphs: Sequence[sparse.csr_array], is_reordered: bool | None = None
+    ) -> "GraphSupport":
+        """Unite the edges of symmetric graphs and add the diagonal.
+
+        `is_reordered` says whether neighbours get places near each other; None decides by size.
+        """
         n_samples = graphs[0].shape[0]
-        pattern = sparse.csr_array(sparse.eye_array(n_samples))
+        pattern = sparse.csr_array(sparse.eye_array(n_samples, dtype=bool))
         for graph in graphs:
-            pattern = pattern + abs(graph)
-        pattern = sparse.csr_array(pattern)
+            pattern = pattern + graph.astype(bool)
+        order = None
+        if is_reordered or (is_reordered is None and n_samples >= REORDERED_FROM):
+            order = reverse_cuthill_mckee(sparse.csr_matrix(pattern), symmetric_mode=True)
+            pattern = pattern[order][:, order]
         pattern.sort_indices()
-        columns = pattern.indices.astype(np.int64)
-        rows = np.repeat(np.arange(n_samples), np.diff(pattern.indptr))
-        # Sorted by column, then row, the k-th edge of a symmetric pattern is the reverse of
-        # the k-th edge sorted by row, then column.
-        pattern.data = np.arange(pattern.nnz, dtype=np.float64)
-        reverse = pattern.tocsc().data.astype(np.int64)
+        whole = np.int32 if pattern.nnz <= np.iinfo(np.int32).max else np.int64
+        columns: np.ndarray = pattern.indices.astype(whole, copy=False)
+        rows: np.ndarray = np.repeat(np.arange(n_samples, dtype=whole), np.diff(pattern.indptr))
         is_upper = rows < columns
-        undirected = np.full(pattern.nnz, is_upper.sum())
-        undirected[is_upper] = np.arange(is_upper.sum())
-        undirected[reverse[is_upper]] = np.arange(is_upper.sum())
-        parts = (pattern.indptr.astype(np.int64), rows, columns, reverse, undirected)
-        return cls(*(torch.from_numpy(np.ascontiguousarray(part)) for part in parts))
+        upper_rows, upper_columns = rows[is_upper], columns[is_upper]
+        n_undirected = len(upper_rows)
+        starts = np.concatenate([[0], np.bincount(upper_rows, minlength=n_samples).cumsum()])
+        numbers = np.arange(n_undirected, dtype=whole)
+        pairs = np.empty(pattern.nnz, dtype=whole)
+        pairs[is_upper] = numbers
+        pairs[rows == columns] = n_undirected + np.arange(n_samples)
+        # Sorted by column, then row, the k-th edge above the diagonal of a symmetric pattern is
+        # the reverse of the k-th edge below it sorted by row, then column.
+        upper = sparse.csr_array((numbers, upper_columns, starts), shape=pattern.shape)
+        pairs[rows > columns] = upper.tocsc().data
+        parts = (pattern.indptr, columns, pairs, starts, upper_rows, upper_columns)
+        return cls(
+            *(torch.from_numpy(part.astype(whole, copy=False)) for part in parts),
+            order=None if order is None else torch.from_numpy(order.astype(whole)),
+        )
 
     @property
     def n_samples(self) -> int:
@@ -70,32 +102,94 @@ class GraphSupport:
     @property
     def n_undirected(self) -> int:
         """Number of undirected edges between different samples."""
-        return (self.n_edges - self.n_samples) // 2
+        return len(self.upper_rows)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of undirected edges and loops."""
+        return self.n_undirected + self.n_samples
+
+    @cached_property
+    def places(self) -> Tensor | None:
+        """[sample] the place of each sample; None where it is its own number."""
+        if self.order is None:
+            return None
+        places = torch.empty_like(self.order)
+        places[self.order] = torch.arange(self.n_samples).to(self.order)
+        return places
+
+    def by_place(self, values: Tensor) -> Tensor:
+        """Bring one row a sample into the order of places."""
+        return values if self.order is None else values.index_select(0, self.order)
+
+    def by_sample(self, values: Tensor) -> Tensor:
+        """Bring one row a place into the order of samples."""
+        return values if self.places is None else values.index_select(0, self.places)
+
+    @property
+    def rows(self) -> Tensor:
+        """[edge] the sample each edge starts at; computed at each call."""
+        samples = torch.arange(self.n_samples, device=self.columns.device).to(self.columns.dtype)
+        return torch.repeat_interleave(samples, self.row_starts.diff(), output_size=self.n_edges)
+
+    @cached_property
+    def reverse(self) -> Tensor:
+        """[edge] position of the same edge seen from its other end."""
+        positions = torch.arange(self.n_edges, device=self.columns.device).to(self.columns.dtype)
+        is_upper = self.rows <= self.columns
+        above, below = (torch.empty_like(positions[: self.n_pairs]) for _ in range(2))
+        above[self.pairs[is_upper]] = positions[is_upper]
+        below[self.pairs[is_upper]] = positions[is_upper]  # a loop is its own reverse
+        below[self.pairs[~is_upper]] = positions[~is_upper]
+        return torch.where(is_upper, below[self.pairs], above[self.pairs])
 
     def to(self, device: torch.device | str) -> "GraphSupport":
         """Move to a device."""
-        return GraphSupport(*(getattr(self, field.name).to(device) for field in fields(self)))
+        parts = (getattr(self, field.name) for field in fields(self))
+        return GraphSupport(*(None if part is None else part.to(device) for part in parts))
 
     def weights_of(self, graph: sparse.csr_array) -> Tensor:
-        """Lay a graph on the support: one weight an edge, 0 where the graph has none."""
-        graph = sparse.csr_array(graph)
-        graph.sort_indices()
-        n_samples = self.n_samples
-        keys = self.rows.numpy() * n_samples + self.columns.numpy()
-        own_rows = np.repeat(np.arange(n_samples), np.diff(graph.indptr))
-        weights = np.zeros(self.n_edges)
-        weights[np.searchsorted(keys, own_rows * n_samples + graph.indices)] = graph.data
+        """Lay a symmetric graph on the support: one weight a pair, 0 where the graph has none.
+
+        The numbers keep the type they have in the graph.
+        """
+        shape = graph.shape
+        if self.order is not None:
+            graph = graph[self.order.numpy()][:, self.order.numpy()]
+        upper = sparse.csr_array(sparse.triu(graph, 1))
+        upper.eliminate_zeros()
+        upper.sort_indices()
+        ends = (self.upper_columns.numpy(), self.upper_starts.numpy())
+        numbers = np.arange(1, self.n_undirected + 1, dtype=ends[0].dtype)
+        ones = np.ones(upper.nnz, dtype=ends[0].dtype)
+        # One pass over both sorted patterns finds the number of each edge of the graph.
+        found = sparse.csr_array((numbers, *ends), shape=shape) * sparse.csr_array(
+            (ones, upper.indices, upper.indptr), shape=shape
+        )
+        weights = np.zeros(self.n_pairs, dtype=graph.dtype)
+        weights[found.data - 1] = upper.data
+        weights[self.n_undirected :] = graph.diagonal()
         return torch.from_numpy(weights)
 
-    def matrix_of(self, edge_weights: Tensor) -> sparse.csr_array:
-        """Turn one weight an edge back into a scipy matrix; edges of weight 0 are left out."""
+    def on_edges(self, weights: Tensor) -> Tensor:
+        """Lay one weight a pair on both directions; one weight an edge stays as it is."""
+        if len(weights) == self.n_edges:
+            return weights
+        return weights.index_select(0, self.pairs)
+
+    def matrix_of(self, weights: Tensor) -> sparse.csr_array:
+        """Turn weights of pairs, or of edges, into a scipy matrix; weights of 0 are left out."""
         matrix = sparse.csr_array(
             (
-                edge_weights.detach().cpu().numpy().copy(),
+                self.on_edges(weights.detach()).cpu().numpy().copy(),
                 self.columns.cpu().numpy().copy(),
                 self.row_starts.cpu().numpy().copy(),
             ),
             shape=(self.n_samples, self.n_samples),
         )
         matrix.eliminate_zeros()
+        if self.places is not None:
+            places = self.places.cpu().numpy()
+            matrix = matrix[places][:, places]
+            matrix.sort_indices()
         return matrix

@@ -23,8 +23,8 @@ def complementary_graphs(view_weights: Tensor, mixing_weights: Tensor) -> Tensor
 
     Shapes
     ------
-    view_weights : [edge, view]
-    returns : [edge, mixture]
+    view_weights : [pair, view]
+    returns : [pair, mixture]
     """
     return view_weights @ mixing_weights.T
 
@@ -42,8 +42,8 @@ def fused_graph(view_weights: Tensor, mixing_weights: Tensor) -> Tensor:
 
     Shapes
     ------
-    view_weights : [edge, view]
-    returns : [edge]
+    view_weights : [pair, view]
+    returns : [pair]
     """
     return view_weights @ fusion_coefficients(mixing_weights)
 
@@ -60,8 +60,8 @@ class GraphFusion(nn.Module):
 
     Shapes
     ------
-    view_weights : [edge, view], >= 0
-    returns : [edge], >= 0
+    view_weights : [pair, view], >= 0
+    returns : [pair], >= 0
     """
 
     def __init__(self, n_views: int) -> None:

@@ -17,9 +17,10 @@ class GraphConvolution(nn.Module):
 
     Shapes
     ------
-    graph : [edge]
+    graph : [pair], or [edge] where the two directions differ
     hidden : [node, n_inputs], dense, or sparse CSR for features that are not learned
     center : [n_inputs], subtracted from every row of `hidden` without making it dense
+    edge_weights : [edge], the same graph on edges where the caller has it already
     returns : [node, n_outputs]
     """
 
@@ -34,7 +35,12 @@ class GraphConvolution(nn.Module):
         return messages if center is None else messages - center @ self.weight
 
     def forward(
-        self, support: GraphSupport, graph: Tensor, hidden: Tensor, center: Tensor | None = None
+        self,
+        support: GraphSupport,
+        graph: Tensor,
+        hidden: Tensor,
+        center: Tensor | None = None,
+        edge_weights: Tensor | None = None,
     ) -> Tensor:
         """Return the convolved features."""
-        return propagate(support, graph, self.messages(hidden, center))
+        return propagate(support, graph, self.messages(hidden, center), edge_weights)

@@ -8,44 +8,66 @@ same model class as the factors as printed (`FactorGraphLearning` with rank m), 
 linear in the edges.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from manyview.graphs.support import GraphSupport
-from manyview.layers.sparse_product import dot_on_edges
+from manyview.layers.sparse_product import skew_products
 
 
-def edge_gates(skew: Tensor, gamma: float) -> Tensor:
-    """Gate of each edge: sigmoid(gamma * |K|), in [0.5, 1).
+def edge_gates(support: GraphSupport, skew: Tensor, gamma: float) -> Tensor:
+    """Gate of each pair: sigmoid(gamma * |K|), in [0.5, 1).
 
     Not in (0, 1) as the paper says, because the sigmoid gets a magnitude. The diagonal of
     a skew-symmetric matrix is 0, so self-loops are always halved.
-    """
-    return torch.sigmoid(gamma * skew.abs())
-
-
-def skew_from_factors(support: GraphSupport, left_factor: Tensor, right_factor: Tensor) -> Tensor:
-    """Values of S1 S2^T - S2 S1^T on each edge, without the m x m matrix.
 
     Shapes
     ------
-    left_factor, right_factor : [node, rank]
-    returns : [edge]
+    skew : [undirected edge], values of K above the diagonal
+    returns : [pair]
     """
-    product = dot_on_edges(support, left_factor, right_factor)  # S1 S2^T
-    return product - product[support.reverse]
+    gates = skew.new_full((support.n_pairs,), 0.5)
+    torch.mul(skew.abs(), gamma, out=gates[: len(skew)]).sigmoid_()
+    return gates
 
 
-def skew_from_edges(support: GraphSupport, magnitude: Tensor) -> Tensor:
-    """Lay one number an undirected edge on both its directions, opposite in sign.
+def shrink_edges(support: GraphSupport, graph: Tensor, skew: Tensor, gamma: float) -> Tensor:
+    """Multiply each weight of a graph with its gate: A_hat, Eq. (8), with gradients for both.
 
     Shapes
     ------
-    magnitude : [undirected edge]
-    returns : [edge]
+    graph : [pair]
+    skew : [undirected edge], values of K above the diagonal
+    returns : [pair]
     """
-    padded = torch.cat([magnitude, magnitude.new_zeros(1)])  # the diagonal
-    return padded[support.undirected] * torch.sign(support.columns - support.rows)
+    shrunk: Tensor = _ShrinkEdges.apply(support, graph, skew, gamma)  # type: ignore[no-untyped-call]
+    return shrunk
+
+
+class _ShrinkEdges(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, support: GraphSupport, graph: Tensor, skew: Tensor, gamma: float
+    ) -> Tensor:
+        gates = edge_gates(support, skew, gamma)
+        ctx.gamma = gamma
+        ctx.save_for_backward(graph, skew, gates)
+        return graph * gates
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, Tensor | None, None]:
+        (gradient,) = gradients
+        graph, skew, gates = ctx.saved_tensors
+        for_graph = for_skew = None
+        if ctx.needs_input_grad[1]:
+            for_graph = gradient * gates
+        if ctx.needs_input_grad[2]:
+            between = slice(len(skew))
+            slope = torch.rsub(gates[between], 1).mul_(gates[between]).mul_(torch.sign(skew))
+            for_skew = slope.mul_(graph[between]).mul_(gradient[between]).mul_(ctx.gamma)
+        return None, for_graph, for_skew, None
 
 
 class EdgeGraphLearning(nn.Module):
@@ -63,8 +85,8 @@ class EdgeGraphLearning(nn.Module):
 
     Shapes
     ------
-    fused_graph : [edge], >= 0
-    returns : [edge], >= 0, symmetric when the fused graph is
+    fused_graph : [pair], >= 0
+    returns : [pair], >= 0
     """
 
     def __init__(self, n_undirected: int, gamma: float = 1.0) -> None:
@@ -73,12 +95,12 @@ class EdgeGraphLearning(nn.Module):
         self.magnitude = nn.Parameter(torch.ones(n_undirected))
 
     def gates(self, support: GraphSupport) -> Tensor:
-        """Gate of each edge."""
-        return edge_gates(skew_from_edges(support, self.magnitude), self.gamma)
+        """Gate of each pair."""
+        return edge_gates(support, self.magnitude.detach(), self.gamma)
 
     def forward(self, support: GraphSupport, fused_graph: Tensor) -> Tensor:
         """Return the refined graph."""
-        return fused_graph * self.gates(support)
+        return shrink_edges(support, fused_graph, self.magnitude, self.gamma)
 
 
 class FactorGraphLearning(nn.Module):
@@ -109,10 +131,11 @@ class FactorGraphLearning(nn.Module):
         self.right_factor = nn.Parameter(spread * torch.randn(n_nodes, rank))
 
     def gates(self, support: GraphSupport) -> Tensor:
-        """Gate of each edge."""
-        skew = skew_from_factors(support, self.left_factor, self.right_factor)
-        return edge_gates(skew, self.gamma)
+        """Gate of each pair."""
+        skew = skew_products(support, self.left_factor, self.right_factor)
+        return edge_gates(support, skew.detach(), self.gamma)
 
     def forward(self, support: GraphSupport, fused_graph: Tensor) -> Tensor:
         """Return the refined graph."""
-        return fused_graph * self.gates(support)
+        skew = skew_products(support, self.left_factor, self.right_factor)
+        return shrink_edges(support, fused_graph, skew, self.gamma)

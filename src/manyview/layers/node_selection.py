@@ -4,12 +4,14 @@ graph -> mean_edge_weight -> node_confidence -> select_edges
 """
 
 from math import log
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from manyview.graphs.support import GraphSupport
 from manyview.layers.ranking import discounted_gain
+from manyview.layers.sparse_product import sum_at_nodes, sum_of_ends
 
 
 def mean_edge_weight(support: GraphSupport, graph: Tensor) -> Tensor:
@@ -17,12 +19,14 @@ def mean_edge_weight(support: GraphSupport, graph: Tensor) -> Tensor:
 
     Shapes
     ------
-    graph : [edge]
+    graph : [pair]
     returns : [node]
     """
-    totals = graph.new_zeros(support.n_samples).index_add(0, support.columns, graph)
-    n_nonzero = torch.zeros_like(totals).index_add(0, support.columns, (graph != 0).to(graph))
-    return totals / n_nonzero.clamp(min=1)
+    if graph.all():
+        n_nonzero = support.by_sample(support.row_starts.diff())
+    else:
+        n_nonzero = sum_at_nodes(support, (graph != 0).to(graph)).clamp_(min=1)
+    return sum_at_nodes(support, graph) / n_nonzero
 
 
 def node_confidence(scores: Tensor, temperature: float, rank_axis: str = "rows") -> Tensor:
@@ -44,31 +48,84 @@ def _is_constant(values: Tensor) -> bool:
 
 
 def edge_confidence(support: GraphSupport, confidence: Tensor) -> Tensor:
-    """Mean confidence of an edge's two ends: C, Eq. (14)."""
-    return (confidence[support.rows] + confidence[support.columns]) / 2
+    """Mean confidence of an edge's two ends: C, Eq. (14).
+
+    Shapes
+    ------
+    confidence : [node]
+    returns : [pair]
+    """
+    between = sum_of_ends(support, confidence).mul_(0.5)
+    return torch.cat([between, support.by_place(confidence)])
 
 
-def select_edges(graph: Tensor, edge_confidence: Tensor, threshold: Tensor) -> Tensor:
+def select_edges(
+    support: GraphSupport, graph: Tensor, confidence: Tensor, threshold: Tensor
+) -> Tensor:
     """Weaken edges by their confidence above the threshold, drop those below: Eq. (15)-(16).
 
     Where the threshold reaches the largest confidence, Eq. (16) is 0/0; its limit is taken:
     the most confident edges stay whole, all others go.
+
+    Shapes
+    ------
+    graph : [pair]
+    confidence : [node]
+    threshold : scalar
+    returns : [pair]
     """
-    surplus = torch.relu(edge_confidence - threshold)  # Eq. (15)
-    largest = surplus.max()
+    # No edge is more confident than the loop of the most confident node.
+    largest = confidence.max() - threshold
     if largest <= 0:
-        return graph * (edge_confidence == edge_confidence.max())
-    return graph * (surplus / largest)
+        return graph * (edge_confidence(support, confidence.detach()) == confidence.max())
+    selected: Tensor = _WeakenEdges.apply(support, graph, confidence, threshold, largest)  # type: ignore[no-untyped-call]
+    return selected
+
+
+class _WeakenEdges(torch.autograd.Function):
+    """A_hat * relu(C - theta) / largest, with gradients for all but the places of the edges."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        support: GraphSupport,
+        graph: Tensor,
+        confidence: Tensor,
+        threshold: Tensor,
+        largest: Tensor,
+    ) -> Tensor:
+        surplus = edge_confidence(support, confidence).sub_(threshold).relu_()  # Eq. (15)
+        ctx.support = support
+        ctx.save_for_backward(graph, surplus, largest)
+        return (graph * surplus).div_(largest)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor, Tensor, Tensor]:
+        graph, surplus, largest = ctx.saved_tensors
+        scaled = gradients[0] / largest
+        for_surplus = scaled * graph
+        for_largest = -torch.dot(for_surplus, surplus) / largest
+        for_surplus.mul_(surplus > 0)
+        for_threshold = -for_surplus.sum()
+        for_surplus[: ctx.support.n_undirected].mul_(0.5)
+        for_confidence = sum_at_nodes(ctx.support, for_surplus)
+        return None, scaled.mul_(surplus), for_confidence, for_threshold, for_largest
 
 
 def keep_largest(support: GraphSupport, graph: Tensor, n_kept: int) -> Tensor:
     """Keep the largest entries of each row, drop the rest: the top-k of Algorithm 1.
 
     Among equal entries the lower column stays. The result need not be symmetric.
+
+    Shapes
+    ------
+    graph : [pair]
+    returns : [edge]
     """
+    graph, rows = support.on_edges(graph), support.rows
     by_weight = torch.sort(graph.detach(), descending=True, stable=True).indices
-    by_row = by_weight[torch.sort(support.rows[by_weight], stable=True).indices]
-    place = torch.arange(support.n_edges, device=graph.device) - support.row_starts[support.rows]
+    by_row = by_weight[torch.sort(rows[by_weight], stable=True).indices]
+    place = torch.arange(support.n_edges, device=graph.device) - support.row_starts[rows]
     is_kept = torch.empty_like(place, dtype=torch.bool)
     is_kept[by_row] = place < n_kept
     return graph * is_kept
@@ -89,8 +146,8 @@ class NodeSelection(nn.Module):
 
     Shapes
     ------
-    graph : [edge], >= 0
-    returns : [edge], >= 0, symmetric when the graph is
+    graph : [pair], >= 0
+    returns : [pair], >= 0
     """
 
     def __init__(
@@ -114,8 +171,7 @@ class NodeSelection(nn.Module):
 
     def forward(self, support: GraphSupport, graph: Tensor) -> Tensor:
         """Return the selected graph."""
-        confidence = self.confidence(support, graph)
-        return select_edges(graph, edge_confidence(support, confidence), self.threshold)
+        return select_edges(support, graph, self.confidence(support, graph), self.threshold)
 
 
 class TopKSelection(nn.Module):

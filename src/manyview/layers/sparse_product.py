@@ -9,37 +9,66 @@ from torch import Tensor
 
 from manyview.graphs.support import GraphSupport
 
-BLOCK_VALUES = 2**22  # gathered numbers at a time; bounds the memory of wide features
 
-
-def propagate(support: GraphSupport, edge_weights: Tensor, hidden: Tensor) -> Tensor:
+def propagate(
+    support: GraphSupport, graph: Tensor, hidden: Tensor, edge_weights: Tensor | None = None
+) -> Tensor:
     """Multiply a graph with node features: A H, with gradients for both.
 
-    The gradient for an edge (i, j) is the dot product of row i of the incoming gradient
-    with row j of the features; torch's own grows with the square of the samples.
+    The gradient for an edge (i, j) is the dot product of row i of the incoming gradient with
+    row j of the features, and that of a pair the sum over its two directions; torch's own grows
+    with the square of the samples.
 
     Shapes
     ------
-    edge_weights : [edge]
+    graph : [pair], or [edge] where the two directions differ
     hidden : [node, feature]
+    edge_weights : [edge], the same graph on edges where the caller has it already
     returns : [node, feature]
     """
-    product: Tensor = _Propagate.apply(support, edge_weights, hidden)  # type: ignore[no-untyped-call]
+    if edge_weights is None:
+        edge_weights = support.on_edges(graph.detach())
+    product: Tensor = _Propagate.apply(support, graph, edge_weights, hidden)  # type: ignore[no-untyped-call]
     return product
 
 
-def dot_on_edges(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
-    """Multiply row i of one matrix with row j of another for each edge (i, j): L R^T on edges.
+def skew_products(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
+    """Values of L R^T - R L^T above the diagonal, on edges, without the m x m matrix.
 
     Its gradients are sparse products, so nothing of size edges x columns is kept.
 
     Shapes
     ------
     left, right : [node, column]
-    returns : [edge]
+    returns : [undirected edge]
     """
-    dots: Tensor = _DotOnEdges.apply(support, left, right)  # type: ignore[no-untyped-call]
-    return dots
+    products: Tensor = _SkewProducts.apply(support, left, right)  # type: ignore[no-untyped-call]
+    return products
+
+
+def sum_at_nodes(support: GraphSupport, graph: Tensor) -> Tensor:
+    """Add the weights of each node's edges, its loop once: A 1.
+
+    Shapes
+    ------
+    graph : [pair]
+    returns : [node]
+    """
+    totals: Tensor = _SumAtNodes.apply(support, graph)  # type: ignore[no-untyped-call]
+    return totals
+
+
+def sum_of_ends(support: GraphSupport, values: Tensor) -> Tensor:
+    """Add the values of the two ends of each edge between different nodes: x_i + x_j.
+
+    Shapes
+    ------
+    values : [node]
+    returns : [undirected edge]
+    """
+    values = support.by_place(values)
+    sums = values.index_select(0, support.upper_rows)
+    return sums.add_(values.index_select(0, support.upper_columns))
 
 
 def multiply_fixed(matrix: Tensor, weight: Tensor) -> Tensor:
@@ -65,38 +94,65 @@ def _say_beta_notice_to_nobody() -> None:
 
 class _Propagate(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, support: GraphSupport, edge_weights: Tensor, hidden: Tensor) -> Tensor:
-        ctx.support = support
+    def forward(
+        ctx: Any, support: GraphSupport, graph: Tensor, edge_weights: Tensor, hidden: Tensor
+    ) -> Tensor:
+        ctx.support, ctx.is_symmetric = support, len(graph) == support.n_pairs
+        hidden = support.by_place(hidden)
         ctx.save_for_backward(edge_weights, hidden)
-        return _graph_matrix(support, edge_weights) @ hidden
+        return support.by_sample(_graph_matrix(support, edge_weights) @ hidden)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
-        (gradient,) = gradients
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, None, Tensor | None]:
         support: GraphSupport = ctx.support
+        gradient = support.by_place(gradients[0]).contiguous()
         edge_weights, hidden = ctx.saved_tensors
-        for_weights = for_hidden = None
+        for_graph = for_hidden = None
         if ctx.needs_input_grad[1]:
-            for_weights = _dot_on_edges(support, gradient.contiguous(), hidden)
-        if ctx.needs_input_grad[2]:
-            for_hidden = _graph_matrix(support, edge_weights[support.reverse]) @ gradient
-        return None, for_weights, for_hidden
+            dots = _dots_on_pairs if ctx.is_symmetric else _dots_on_edges
+            for_graph = dots(support, gradient, hidden)
+        if ctx.needs_input_grad[3]:
+            if not ctx.is_symmetric:
+                edge_weights = edge_weights.index_select(0, support.reverse)
+            for_hidden = support.by_sample(_graph_matrix(support, edge_weights) @ gradient)
+        return None, for_graph, None, for_hidden
 
 
-class _DotOnEdges(torch.autograd.Function):
+class _SkewProducts(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
         ctx.support = support
+        left, right = support.by_place(left), support.by_place(right)
         ctx.save_for_backward(left, right)
-        return _dot_on_edges(support, left, right)
+        return _dots_above_diagonal(support, left, right).sub_(
+            _dots_above_diagonal(support, right, left)
+        )
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor]:
         support: GraphSupport = ctx.support
         left, right = ctx.saved_tensors
-        for_left = _graph_matrix(support, gradients[0]) @ right
-        for_right = _graph_matrix(support, gradients[0][support.reverse]) @ left
-        return None, for_left, for_right
+        on_pairs = torch.cat([gradients[0], gradients[0].new_zeros(support.n_samples)])
+        on_edges = support.on_edges(on_pairs) * torch.sign(support.columns - support.rows)
+        skew = _graph_matrix(support, on_edges)
+        return None, support.by_sample(skew @ right), support.by_sample(-(skew @ left))
+
+
+class _SumAtNodes(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, support: GraphSupport, graph: Tensor) -> Tensor:
+        ctx.support = support
+        between, loops = graph[: support.n_undirected], graph[support.n_undirected :]
+        shape = (support.n_samples, support.n_samples)
+        upper = csr_tensor(support.upper_starts, support.upper_columns, between, shape)
+        totals = upper @ graph.new_ones(support.n_samples)
+        totals.add_(loops).index_add_(0, support.upper_columns, between)
+        return support.by_sample(totals)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
+        (gradient,) = gradients
+        return None, torch.cat([sum_of_ends(ctx.support, gradient), ctx.support.by_place(gradient)])
 
 
 class _MultiplyFixed(torch.autograd.Function):
@@ -115,12 +171,51 @@ def _graph_matrix(support: GraphSupport, edge_weights: Tensor) -> Tensor:
     return csr_tensor(support.row_starts, support.columns, edge_weights, shape)
 
 
-def _dot_on_edges(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
-    dots = left.new_empty(support.n_edges)
-    block = max(1, BLOCK_VALUES // left.shape[1])
-    for start in range(0, support.n_edges, block):
-        edges = slice(start, start + block)
-        torch.linalg.vecdot(
-            left[support.rows[edges]], right[support.columns[edges]], out=dots[edges]
-        )
-    return dots
+def _dots_on_pairs(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
+    """Add L_i . R_j and L_j . R_i for each pair of nodes, L_i . R_i for each loop: [pair]."""
+    rows = left.any(dim=1).nonzero().squeeze(1)
+    if 2 * len(rows) < len(left):
+        return _dots_of_rows(support, left, right, rows)
+    return torch.cat(
+        [
+            _dots_above_diagonal(
+                support, torch.cat([left, right], dim=1), torch.cat([right, left], dim=1)
+            ),
+            torch.linalg.vecdot(left, right),
+        ]
+    )
+
+
+def _dots_of_rows(support: GraphSupport, left: Tensor, right: Tensor, rows: Tensor) -> Tensor:
+    """Do as `_dots_on_pairs` where all rows of L but those given are 0."""
+    starts = support.row_starts.index_select(0, rows)
+    lengths = support.row_starts.index_select(0, rows + 1) - starts
+    own_starts = torch.cat([lengths.new_zeros(1), lengths.cumsum(0, dtype=lengths.dtype)])
+    n_edges = int(own_starts[-1])
+    edges = torch.repeat_interleave(starts - own_starts[:-1], lengths, output_size=n_edges)
+    edges += torch.arange(n_edges, dtype=edges.dtype, device=edges.device)
+    dots = _sampled(
+        own_starts, support.columns.index_select(0, edges), left.index_select(0, rows), right
+    )
+    pairs = support.pairs.index_select(0, edges)
+    return left.new_zeros(support.n_pairs).index_add_(0, pairs, dots)
+
+
+def _dots_on_edges(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
+    """Multiply row i of L with row j of R for each edge (i, j): [edge]."""
+    return _sampled(support.row_starts, support.columns, left, right)
+
+
+def _dots_above_diagonal(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
+    """Multiply row i of L with row j of R for each edge i < j: [undirected edge]."""
+    return _sampled(support.upper_starts, support.upper_columns, left, right)
+
+
+def _sampled(row_starts: Tensor, columns: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    """Compute the entries of L R^T that a CSR pattern names, and no others."""
+    shape = (len(left), len(right))
+    pattern = csr_tensor(row_starts, columns, left.new_zeros(len(columns)), shape)
+    torch.sparse.sampled_addmm(
+        pattern, left.contiguous(), right.contiguous().t(), beta=0.0, out=pattern
+    )
+    return pattern.values()
