@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
 from manyview.errors import check_choice
+from manyview.graphs.cached_neighbors import check_cache_dir
+from manyview.graphs.knn_graph import check_search
 from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors, prepare_views
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
@@ -49,6 +52,12 @@ class MGCNDNSClassifier(MultiViewClassifier):
         "union" keeps an edge when either end chose the other, "mutual" when both did.
     min_common_neighbors
         Edges whose ends share fewer neighbours are removed.
+    neighbor_search
+        "exact" compares all pairs of samples; "approximate" finds most neighbours of very many
+        samples (needs `pip install manyview[scale]`), how many is in `neighbor_recall_`; "auto"
+        is exact up to 30,000 samples.
+    cache_dir
+        A folder to keep neighbours in: later fits on the same views take them from there.
     graph_learning
         "edge" learns one gate an edge, "low-rank" two factors of `rank` columns, "full" the
         paper's m x m factors, None no gates.
@@ -102,6 +111,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
     threshold_ : float, None without differentiable selection
     training_curve_ : loss and accuracy on the labeled samples by epoch
     n_neighbors_ : int, the k that was used
+    neighbor_recall_ : dict of view -> share of the true neighbours found; 1 if searched exactly
     view_names_, n_features_in_, n_features_by_view_
 
     Examples
@@ -146,6 +156,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         scaling: Scaling = "unit",
         symmetry: str = "union",
         min_common_neighbors: int = 0,
+        neighbor_search: str = "auto",
+        cache_dir: str | Path | None = None,
         graph_learning: str | None = "edge",
         rank: int = 16,
         node_selection: str | None = "differentiable",
@@ -171,6 +183,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         self.scaling = scaling
         self.symmetry = symmetry
         self.min_common_neighbors = min_common_neighbors
+        self.neighbor_search = neighbor_search
+        self.cache_dir = cache_dir
         self.graph_learning = graph_learning
         self.rank = rank
         self.node_selection = node_selection
@@ -211,7 +225,11 @@ class MGCNDNSClassifier(MultiViewClassifier):
             metric=self.metric,
             symmetry=self.symmetry,
             min_common_neighbors=self.min_common_neighbors,
+            search=self.neighbor_search,
+            seed=generator.initial_seed(),
+            cache_dir=self.cache_dir,
         )
+        self.neighbor_recall_ = prepared.recalls
         self.view_graphs_ = prepared.renormalized()
         features = list(prepared.features.values())
         input_scaling = fit_input(features) if features else None
@@ -264,6 +282,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         check_choice("metric", self.metric, ("cosine", "euclidean"))
         scaling_by_view(self.scaling, views)
         check_choice("symmetry", self.symmetry, ("union", "mutual"))
+        check_search(self.neighbor_search, len(views))
+        check_cache_dir(self.cache_dir)
         check_choice("graph_learning", self.graph_learning, ("edge", "low-rank", "full", None))
         check_choice("node_selection", self.node_selection, ("differentiable", "top-k", None))
         check_choice("rank_axis", self.rank_axis, ("rows", "as-printed"))
