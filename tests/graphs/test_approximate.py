@@ -134,7 +134,7 @@ def test_auto_is_exact_up_to_30_000_samples(search, n_samples, expected):
 
 
 def test_an_unknown_search_is_refused():
-    with pytest.raises(InputError, match="neighbor_search must be one of .*Did you mean 'exact'"):
+    with pytest.raises(InputError, match=r"neighbor_search must be one of .*Did you mean 'exact'"):
         check_search("exakt", 10)
 
 

@@ -123,7 +123,7 @@ def test_a_cache_that_is_no_folder_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     check_cache_dir(None)
     check_cache_dir(tmp_path / "new")
-    with pytest.raises(InputError, match="cache_dir must be a folder; .*file' is a file"):
+    with pytest.raises(InputError, match=r"cache_dir must be a folder; .*file' is a file"):
         check_cache_dir(tmp_path / "file")
     with pytest.raises(InputError, match="cache_dir must be a folder or None; got 5"):
         check_cache_dir(5)

@@ -113,7 +113,8 @@ def _read(path: Path, shape: tuple[int, int]) -> Neighbors | None:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         reason = " ".join(str(error).split())
         warnings.warn(
-            f"the cached neighbours in {path} cannot be read ({reason[:120]}); they are found anew.",
+            f"the cached neighbours in {path} cannot be read ({reason[:120]}); "
+            "they are found anew.",
             UserWarning,
             stacklevel=3,
         )

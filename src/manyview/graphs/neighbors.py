@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manyview.data.views import View
+from manyview.data.views import View, row_blocks
 
 BLOCK_BYTES = 64 * 2**20  # one block of distances; bounds the memory at any number of samples
 POINT_BYTES = 2**28  # points brought to float64 at a time
@@ -69,7 +69,7 @@ def nearest_neighbors(
     indices = np.full((n_queries, n_neighbors), NOBODY, dtype=np.int64)
     distances = np.full((n_queries, n_neighbors), np.inf, dtype=np.float32)
     origin = _origin(queries, points) if metric == "euclidean" else None
-    for columns in _row_blocks(points, POINT_BYTES):
+    for columns in row_blocks(points, POINT_BYTES):
         part = _prepared(points[columns], metric, origin)
         part_norms = square_norms(part)
         block = max(1, BLOCK_BYTES // (8 * part.shape[0]))
@@ -193,16 +193,6 @@ def _origin(queries: View, points: View) -> np.ndarray | None:
     return np.asarray(total / points.shape[0])
 
 
-def _row_blocks(features: View, n_bytes: int) -> Iterator[slice]:
-    """Cut the rows into blocks that take about `n_bytes` in float64."""
-    n_rows = features.shape[0]
-    n_values = 2 * features.nnz if isinstance(features, sparse.csr_array) else features.size
-    n_blocks = max(1, min(n_rows, -(-8 * n_values // n_bytes)))
-    block = max(1, -(-n_rows // n_blocks))
-    for start in range(0, n_rows, block):
-        yield slice(start, min(start + block, n_rows))
-
-
 def _pair_blocks(features: View, n_pairs: int) -> Iterator[slice]:
     """Cut pairs into blocks whose rows stay in the cache."""
     width = features.shape[1]
@@ -214,7 +204,7 @@ def _pair_blocks(features: View, n_pairs: int) -> Iterator[slice]:
 
 
 def _float64_blocks(features: View) -> Iterator[View]:
-    for rows in _row_blocks(features, POINT_BYTES):
+    for rows in row_blocks(features, POINT_BYTES):
         yield _float64(features[rows])
 
 

@@ -11,8 +11,8 @@ from manyview.data.scaled_views import Scaling, fit_scalers, scale_views
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError, check_choice
-from manyview.graphs.given import given_graph
 from manyview.graphs.cached_neighbors import cached_neighbors
+from manyview.graphs.given import given_graph
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.normalization import renormalize
 from manyview.parameters import check_whole_number
@@ -50,7 +50,7 @@ def prepare_views(
     metric: str,
     symmetry: str = "union",
     min_common_neighbors: int = 0,
-    search: str = "auto",
+    search: str = "exact",
     seed: int = 0,
     cache_dir: str | Path | None = None,
 ) -> PreparedViews:
