@@ -33,10 +33,11 @@ class InputScaling:
 
     def __call__(self, features: Sequence[View]) -> View:
         """Multiply the views and put them side by side; `center` is left to subtract."""
-        if all(isinstance(view, np.ndarray) and view.dtype == np.float32 for view in features):
-            joined = np.empty((features[0].shape[0], len(self.center)), dtype=np.float32)
-            ends = np.cumsum([view.shape[1] for view in features])
-            for view, factor, end in zip(features, self.factors, ends, strict=True):
+        dense = [view for view in features if isinstance(view, np.ndarray)]
+        if len(dense) == len(features) and all(view.dtype == np.float32 for view in dense):
+            joined = np.empty((len(dense[0]), len(self.center)), dtype=np.float32)
+            ends = np.cumsum([view.shape[1] for view in dense])
+            for view, factor, end in zip(dense, self.factors, ends, strict=True):
                 np.multiply(view, factor, out=joined[:, end - view.shape[1] : end])
             return joined
         return side_by_side(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import count
+from typing import Any
 
 import numpy as np
 
@@ -137,10 +138,10 @@ def class_sizes(n_samples: int, n_classes: int, weights: Sequence[float] | None)
         sizes[np.argmax(shares - sizes)] += 1
     while sizes.sum() > n_samples:
         sizes[np.argmax(np.where(sizes > 1, sizes - shares, -np.inf))] -= 1
-    return sizes
+    return np.asarray(sizes)
 
 
-def _one_a_view(name: str, value: object, n_views: int) -> list[object]:
+def _one_a_view(name: str, value: Any, n_views: int) -> list[Any]:
     """Repeat one value for all views, or check that there is one for each."""
     if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
         return [value] * n_views

@@ -49,7 +49,7 @@ class ViewScaler:
         Standardised rows are always dense: subtracting a row's mean fills its zeros.
         """
         if isinstance(view, sparse.csr_array) and not self.standard_rows:
-            return self._scaled(view).astype(np.float32)
+            return sparse.csr_array(self._scaled(view), dtype=np.float32)
         blocks = list(row_blocks(view))
         if len(blocks) <= 1:
             return self._compact(self._scaled(view).astype(np.float32))

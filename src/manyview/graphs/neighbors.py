@@ -159,7 +159,7 @@ def square_norms(features: View) -> np.ndarray:
     return inner_products(features, features)
 
 
-def inner_products(one: View, other: View) -> np.ndarray:
+def inner_products(one: Any, other: Any) -> np.ndarray:
     """Inner product of each row of one matrix with the same row of another of its kind."""
     if isinstance(one, sparse.csr_array):
         return np.asarray(one.multiply(other).sum(axis=1)).ravel()
@@ -169,7 +169,7 @@ def inner_products(one: View, other: View) -> np.ndarray:
 def row_scales(features: View) -> np.ndarray:
     """Inverse length of each row, in float64; 0 for rows of zeros."""
     norms = np.sqrt(np.concatenate([square_norms(block) for block in _float64_blocks(features)]))
-    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    return np.asarray(np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
 
 
 def _prepared(features: View, metric: str, origin: np.ndarray | None) -> View:
