@@ -110,10 +110,10 @@ def import_pynndescent(n_samples: int) -> Any:
 def _points(features: View, scales: np.ndarray | None, searched: np.ndarray) -> View:
     """Bring the searched rows to float32: of length 1 under cosine, else near to 0."""
     if isinstance(features, sparse.csr_array):
-        points = features if scales is None else sparse.diags_array(scales) @ features
-        points = sparse.csr_array(points[searched], dtype=np.float32)
-        points.sort_indices()
-        return points
+        scaled: Any = features if scales is None else sparse.diags_array(scales) @ features
+        chosen = sparse.csr_array(scaled.tocsr()[searched].astype(np.float32))
+        chosen.sort_indices()
+        return chosen
     origin = features.mean(axis=0, dtype=np.float64) if scales is None else 0.0
     points = np.empty((len(searched), features.shape[1]), dtype=np.float32)
     for start in range(0, len(searched), BLOCK_ROWS):
