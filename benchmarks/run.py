@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from manyview.data.catalog import load_dataset
-from manyview.graphs.neighbors import knn_graph
+from manyview.graphs.knn_graph import knn_graph
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import GraphFusion

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from manyview.graphs.neighbors import knn_graph
+from manyview.graphs.knn_graph import knn_graph
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.support import GraphSupport
 from manyview.layers.graph_convolution import GraphConvolution

@@ -21,7 +21,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"training"},
     {"network"},
     {"layers"},
-    {"graphs"},
+    {"graphs", "fit_memory"},
     {"data"},
     {"memory"},
     {"terminal", "distributions", "simplex", "parameters", "progress", "files"},

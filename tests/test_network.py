@@ -9,7 +9,7 @@ import torch
 from dense_reference import DenseMGCNDNS
 from torch import Tensor
 
-from manyview.graphs.neighbors import knn_graph
+from manyview.graphs.knn_graph import knn_graph
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import GraphFusion

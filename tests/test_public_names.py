@@ -18,6 +18,7 @@ PUBLIC_NAMES = [
     "draw_labeled",
     "hide_labels",
     "load_dataset",
+    "make_multiview_classification",
     "read_views",
 ]
 

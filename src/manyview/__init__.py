@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.classifier import MGCNDNSClassifier
     from manyview.data.catalog import load_dataset
     from manyview.data.dataset import Dataset
+    from manyview.data.made import make_multiview_classification
     from manyview.data.readers import read_views
     from manyview.data.splits import draw_labeled, hide_labels
     from manyview.data.views import MultiView
@@ -34,6 +35,7 @@ _HOMES = {
     "draw_labeled": "manyview.data.splits",
     "hide_labels": "manyview.data.splits",
     "load_dataset": "manyview.data.catalog",
+    "make_multiview_classification": "manyview.data.made",
     "read_views": "manyview.data.readers",
 }
 
@@ -49,6 +51,7 @@ __all__ = [
     "draw_labeled",
     "hide_labels",
     "load_dataset",
+    "make_multiview_classification",
     "read_views",
 ]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,13 @@ from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
 from manyview.errors import check_choice
+from manyview.fit_memory import memory_of_fit
+from manyview.graphs.cached_neighbors import check_cache_dir
+from manyview.graphs.knn_graph import check_search
 from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors, prepare_views
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
+from manyview.memory import check_max_memory, check_memory
 from manyview.network import MGCNDNS, NetworkInputs, build_network, network_inputs
 from manyview.new_samples import (
     Attachment,
@@ -27,6 +32,7 @@ from manyview.new_samples import (
     attach,
 )
 from manyview.parameters import check_number, check_whole_number, draw_seed
+from manyview.progress import tell
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
 
 
@@ -49,6 +55,12 @@ class MGCNDNSClassifier(MultiViewClassifier):
         "union" keeps an edge when either end chose the other, "mutual" when both did.
     min_common_neighbors
         Edges whose ends share fewer neighbours are removed.
+    neighbor_search
+        "exact" compares all pairs of samples; "approximate" finds most neighbours of very many
+        samples (needs `pip install manyview[scale]`), how many is in `neighbor_recall_`; "auto"
+        is exact up to 30,000 samples.
+    cache_dir
+        A folder to keep neighbours in: later fits on the same views take them from there.
     graph_learning
         "edge" learns one gate an edge, "low-rank" two factors of `rank` columns, "full" the
         paper's m x m factors, None no gates.
@@ -83,6 +95,9 @@ class MGCNDNSClassifier(MultiViewClassifier):
         None, "balanced", or a dict of class -> weight.
     device
         "auto" takes a GPU where there is one.
+    max_memory
+        GB that a fit may use; "auto" is what is free. A fit that needs more is refused before
+        it starts.
     verbose
         Whether to show progress on the error stream.
     random_state
@@ -102,6 +117,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
     threshold_ : float, None without differentiable selection
     training_curve_ : loss and accuracy on the labeled samples by epoch
     n_neighbors_ : int, the k that was used
+    neighbor_recall_ : dict of view -> share of the true neighbours found; 1 if searched exactly
     view_names_, n_features_in_, n_features_by_view_
 
     Examples
@@ -146,6 +162,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         scaling: Scaling = "unit",
         symmetry: str = "union",
         min_common_neighbors: int = 0,
+        neighbor_search: str = "auto",
+        cache_dir: str | Path | None = None,
         graph_learning: str | None = "edge",
         rank: int = 16,
         node_selection: str | None = "differentiable",
@@ -163,6 +181,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         tol: float = 2e-3,
         class_weight: str | Mapping[Any, float] | None = None,
         device: str = "auto",
+        max_memory: float | str = "auto",
         verbose: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
@@ -171,6 +190,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         self.scaling = scaling
         self.symmetry = symmetry
         self.min_common_neighbors = min_common_neighbors
+        self.neighbor_search = neighbor_search
+        self.cache_dir = cache_dir
         self.graph_learning = graph_learning
         self.rank = rank
         self.node_selection = node_selection
@@ -188,6 +209,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         self.tol = tol
         self.class_weight = class_weight
         self.device = device
+        self.max_memory = max_memory
         self.verbose = verbose
         self.random_state = random_state
 
@@ -204,6 +226,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         device = pick_device(self.device)
         generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
         self.n_neighbors_ = pick_n_neighbors(self.n_neighbors, codes, len(self.classes_))
+        self._check_memory(views)
         prepared = prepare_views(
             views,
             scaling=self.scaling,
@@ -211,7 +234,14 @@ class MGCNDNSClassifier(MultiViewClassifier):
             metric=self.metric,
             symmetry=self.symmetry,
             min_common_neighbors=self.min_common_neighbors,
+            search=self.neighbor_search,
+            seed=generator.initial_seed(),
+            cache_dir=self.cache_dir,
         )
+        self.neighbor_recall_ = prepared.recalls
+        if self.verbose and min(prepared.recalls.values(), default=1.0) < 1:
+            found = ", ".join(f"{share:.1%} in {name}" for name, share in prepared.recalls.items())
+            tell(f"true neighbours found: {found}")
         self.view_graphs_ = prepared.renormalized()
         features = list(prepared.features.values())
         input_scaling = fit_input(features) if features else None
@@ -264,6 +294,9 @@ class MGCNDNSClassifier(MultiViewClassifier):
         check_choice("metric", self.metric, ("cosine", "euclidean"))
         scaling_by_view(self.scaling, views)
         check_choice("symmetry", self.symmetry, ("union", "mutual"))
+        check_search(self.neighbor_search, len(views))
+        check_cache_dir(self.cache_dir)
+        check_max_memory(self.max_memory)
         check_choice("graph_learning", self.graph_learning, ("edge", "low-rank", "full", None))
         check_choice("node_selection", self.node_selection, ("differentiable", "top-k", None))
         check_choice("rank_axis", self.rank_axis, ("rows", "as-printed"))
@@ -278,6 +311,24 @@ class MGCNDNSClassifier(MultiViewClassifier):
             check_number(name, getattr(self, name), at_least=0)
         check_number("initial_threshold", self.initial_threshold, above=0, below=1)
         check_number("dropout", self.dropout, at_least=0, below=1)
+
+    def _check_memory(self, views: MultiView) -> None:
+        """Say how much memory the fit will need, and refuse it where there is less."""
+        needed = memory_of_fit(
+            views,
+            n_neighbors=self.n_neighbors_,
+            n_classes=len(self.classes_),
+            hidden=self.hidden,
+            n_layers=self.n_layers,
+            graph_learning=self.graph_learning,
+        )
+        what = f"{self.card.title} on {len(views):,} samples in {views.n_views} views"
+        if self.verbose:
+            tell(f"{what} needs about {needed:.1f} GB of memory beside the data")
+        way_out = "Lower n_neighbors or hidden"
+        if self.graph_learning == "full":
+            way_out = "Use graph_learning='edge'"
+        check_memory(needed, self.max_memory, what, way_out)
 
     @torch.no_grad()
     def _learn_from(self, network: MGCNDNS, inputs: NetworkInputs) -> None:

@@ -42,7 +42,7 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help="A name of `manyview datasets`, a .mat or .npz file, a folder of tables, or "
-        "several tables (CSV, TSV, Parquet), one view each.",
+        "several tables (CSV, TSV, Parquet) or .npy arrays, one view each.",
         show_default=False,
     ),
 ]
@@ -144,6 +144,10 @@ def fit(
         ),
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
+    cache: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Keep neighbours here, for later fits on the same data."),
+    ] = None,
     data_dir: DataDir = None,
     views_key: ViewsKey = None,
     labels_key: LabelsKey = None,
@@ -172,7 +176,7 @@ def fit(
             label_column,
         ),
         method=method,
-        params=parse_params(param or []),
+        params=parse_params(param or []) | ({} if cache is None else {"cache_dir": cache}),
         label_ratio=label_ratio,
         protocol=protocol,
         seed=seed,

@@ -20,3 +20,10 @@ def epoch_progress(max_epochs: int) -> Iterator[Callable[[int, float], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("training", total=max_epochs, loss=float("nan"))
         yield lambda n_epochs, loss: progress.update(task, completed=n_epochs, loss=loss)
+
+
+def tell(line: str) -> None:
+    """Say one line about the work on the error stream."""
+    from rich.console import Console
+
+    Console(stderr=True, soft_wrap=True, highlight=False).print(line, markup=False)

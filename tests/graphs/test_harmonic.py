@@ -12,7 +12,7 @@ from manyview import load_dataset
 from manyview.data.labels import one_hot
 from manyview.graphs import harmonic
 from manyview.graphs.harmonic import harmonic_labels, smoothed_labels
-from manyview.graphs.neighbors import knn_graph
+from manyview.graphs.knn_graph import knn_graph
 from manyview.graphs.normalization import laplacian, normalized_laplacian
 
 LAPLACIANS = pytest.mark.parametrize("laplacian_of", [laplacian, normalized_laplacian])

@@ -10,9 +10,9 @@ from hypothesis import strategies
 from scipy import sparse
 
 from manyview.graphs import neighbors
+from manyview.graphs.knn_graph import knn_graph
 from manyview.graphs.neighbors import (
     distances_on_pairs,
-    knn_graph,
     mean_distance,
     nearest_neighbors,
 )

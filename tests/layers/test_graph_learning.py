@@ -5,7 +5,7 @@ from math import exp
 import pytest
 import torch
 
-from manyview.graphs.neighbors import knn_graph
+from manyview.graphs.knn_graph import knn_graph
 from manyview.graphs.support import GraphSupport
 from manyview.layers.graph_learning import (
     EdgeGraphLearning,

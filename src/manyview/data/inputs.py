@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from manyview.data.views import View
+from manyview.data.views import View, row_blocks
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,13 @@ class InputScaling:
 
     def __call__(self, features: Sequence[View]) -> View:
         """Multiply the views and put them side by side; `center` is left to subtract."""
+        dense = [view for view in features if isinstance(view, np.ndarray)]
+        if len(dense) == len(features) and all(view.dtype == np.float32 for view in dense):
+            joined = np.empty((len(dense[0]), len(self.center)), dtype=np.float32)
+            ends = np.cumsum([view.shape[1] for view in dense])
+            for view, factor, end in zip(dense, self.factors, ends, strict=True):
+                np.multiply(view, factor, out=joined[:, end - view.shape[1] : end])
+            return joined
         return side_by_side(
             [view * factor for view, factor in zip(features, self.factors, strict=True)]
         )
@@ -49,7 +56,7 @@ def fit_input(features: Sequence[View]) -> InputScaling:
         square = (
             sparse.linalg.norm(view) ** 2
             if isinstance(view, sparse.csr_array)
-            else np.sum(view**2.0)
+            else sum(np.sum(view[rows] ** 2.0) for rows in row_blocks(view))
         )
         spread = square / view.shape[0] - center @ center
         if spread > 1e-6 * (center @ center):

@@ -11,6 +11,7 @@ from manyview.data.joined_tables import read_tables
 from manyview.data.label_files import LABEL_STEMS, LABEL_SUFFIXES, read_label_file
 from manyview.data.label_values import LabelColumn, describe_labels
 from manyview.data.mat_files import read_mat
+from manyview.data.npy_files import read_npy
 from manyview.data.npz_files import read_npz
 from manyview.data.reading import Reading, ReadOptions, describe_views, view_notes
 from manyview.data.table_files import PARQUET_SUFFIXES, TEXT_SUFFIXES
@@ -18,6 +19,7 @@ from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError, check_choice, did_you_mean
 
 ARRAY_SUFFIXES = (".mat", ".npz")
+NPY_SUFFIX = ".npy"
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES)
 
 AnyPath = str | Path
@@ -34,7 +36,7 @@ def read_views(
     label_column: str | None = None,
     labels: AnyPath | None = None,
 ) -> Dataset:
-    """Read views and labels from a file, a folder of tables, or a list of tables.
+    """Read views and labels from a file, a folder, or a list of tables or `.npy` arrays.
 
     The reader finds the layout by itself and says in `notes` what it found. Where two
     readings are possible and differ, it refuses and names the option that decides.
@@ -42,8 +44,10 @@ def read_views(
     Parameters
     ----------
     path
-        A `.mat` file (MATLAB 5 or 7.3), an `.npz` archive, CSV, TSV or Parquet tables
-        (one view each, joined on sample ids), or a folder that holds one of these.
+        A `.mat` file (MATLAB 5 or 7.3), an `.npz` archive, `.npy` arrays (one view each, read
+        from the disk when used, so that they may be larger than the memory), CSV, TSV or
+        Parquet tables (one view each, joined on sample ids), or a folder that holds one of
+        these.
     views_key, labels_key, graphs_key
         In `.mat` and `.npz`: the variables that hold the views (one, or a list), the
         labels, and graphs given as views.
@@ -92,9 +96,13 @@ def _read(paths: Sequence[Path], options: ReadOptions, given_labels: LabelColumn
             _refuse_options(options, ("id_column", "label_column"), "tables", paths[0])
         reader = read_mat if suffix == ".mat" else read_npz
         return reader(paths[0], options, given_labels)
+    if suffix == NPY_SUFFIX and given_labels is None:
+        _refuse_options(options, ("id_column", "label_column"), "tables", paths[0])
     _refuse_options(
         options, ("views_key", "labels_key", "graphs_key"), ".mat and .npz files", paths[0]
     )
+    if suffix == NPY_SUFFIX:
+        return read_npy(paths, options, given_labels)
     return read_tables(paths, options, given_labels)
 
 
@@ -165,7 +173,7 @@ def _existing(path: AnyPath) -> Path:
 
 
 def _check_suffix(path: Path) -> None:
-    known = (*ARRAY_SUFFIXES, *TABLE_SUFFIXES)
+    known = (*ARRAY_SUFFIXES, NPY_SUFFIX, *TABLE_SUFFIXES)
     if path.suffix.casefold() not in known:
         raise DataFileError(
             f"{path.name} has an unknown ending; it must be one of {', '.join(known)}."
@@ -184,6 +192,11 @@ def _check_list(paths: Sequence[Path]) -> None:
                 f"a list of paths must name tables, one view each; got {one.name}. "
                 "Read it alone: it holds all views."
             )
+    if len({one.suffix.casefold() == NPY_SUFFIX for one in paths}) > 1:
+        raise DataFileError(
+            "a list of paths must name .npy arrays or tables, not both; got "
+            f"{', '.join(one.name for one in paths[:5])}."
+        )
 
 
 def _files_of_folder(
@@ -207,18 +220,20 @@ def _files_of_folder(
         label_path = label_files[0]
     files = [file for file in files if file not in label_files and file != label_path]
     arrays = [file for file in files if file.suffix.casefold() in ARRAY_SUFFIXES]
+    matrices = [file for file in files if file.suffix.casefold() == NPY_SUFFIX]
     tables = [file for file in files if file.suffix.casefold() in TABLE_SUFFIXES]
-    skipped = [file.name for file in files if file not in arrays and file not in tables]
-    if not arrays and not tables:
+    skipped = [file.name for file in files if file not in (*arrays, *matrices, *tables)]
+    if not arrays and not matrices and not tables:
         holds = ", ".join(skipped[:5]) or "nothing"
         raise DataFileError(
-            f"{folder} holds no data file ({', '.join((*ARRAY_SUFFIXES, *TABLE_SUFFIXES))}); "
+            f"{folder} holds no data file "
+            f"({', '.join((*ARRAY_SUFFIXES, NPY_SUFFIX, *TABLE_SUFFIXES))}); "
             f"it holds {holds}."
         )
-    if len(arrays) > 1 or (arrays and tables):
-        names = ", ".join(file.name for file in (*arrays, *tables)[:5])
+    if len(arrays) > 1 or sum(map(bool, (arrays, matrices, tables))) > 1:
+        names = ", ".join(file.name for file in (*arrays, *matrices, *tables)[:5])
         raise DataFileError(f"{folder} holds more than one data set: {names}. Name one file.")
-    return arrays or tables, label_path, skipped
+    return arrays or matrices or tables, label_path, skipped
 
 
 def _sha256(paths: Sequence[Path]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manyview.data.views import View
+from manyview.data.views import View, row_blocks
 
 SCALINGS = ("unit", "standard", "rows", "tfidf", "none")
 
@@ -48,6 +48,18 @@ class ViewScaler:
 
         Standardised rows are always dense: subtracting a row's mean fills its zeros.
         """
+        if isinstance(view, sparse.csr_array) and not self.standard_rows:
+            return sparse.csr_array(self._scaled(view), dtype=np.float32)
+        blocks = list(row_blocks(view))
+        if len(blocks) <= 1:
+            return self._compact(self._scaled(view).astype(np.float32))
+        scaled = np.empty((view.shape[0], len(self.factor) + self.add_one), dtype=np.float32)
+        for rows in blocks:
+            scaled[rows] = self._scaled(view[rows])
+        return self._compact(scaled)
+
+    def _scaled(self, view: View) -> Any:
+        """Scale some rows, in float64."""
         scaled: Any = view.astype(np.float64)
         if self.center is not None:
             scaled = scaled - self.center
@@ -61,8 +73,13 @@ class ViewScaler:
             if self.add_one:
                 scaled = np.column_stack([scaled, np.ones(len(scaled))])
         if self.standard_rows:
-            return standard_rows(scaled).astype(np.float32)
-        return _compact(unit_rows(scaled) if self.unit_rows else scaled)
+            return standard_rows(scaled)
+        return unit_rows(scaled) if self.unit_rows else scaled
+
+    def _compact(self, scaled: np.ndarray) -> View:
+        if not self.standard_rows and np.count_nonzero(scaled) < SPARSE_BELOW * scaled.size:
+            return sparse.csr_array(scaled)
+        return scaled
 
 
 def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
@@ -149,7 +166,9 @@ def suggest_scaling(view: View) -> str | None:
         return "all its columns are constant: it tells no sample from another"
     values = view.data if isinstance(view, sparse.csr_array) else view
     n_nonzero = np.count_nonzero(values)
-    is_count = values.min() >= 0 and np.array_equal(values, np.floor(values))
+    is_count = values.min() >= 0 and all(
+        np.array_equal(values[rows], np.floor(values[rows])) for rows in row_blocks(values)
+    )
     if is_count and values.max() > 1 and n_nonzero < 0.1 * view.shape[0] * view.shape[1]:
         return "it holds mostly zeros and whole numbers, like word counts: try scaling 'tfidf'"
     ratio = spread.max() / np.median(spread[varies])
@@ -167,20 +186,20 @@ def suggest_scaling(view: View) -> str | None:
     return None
 
 
-def _compact(view: View) -> View:
-    view = view.astype(np.float32)
-    if not isinstance(view, sparse.csr_array) and np.count_nonzero(view) < SPARSE_BELOW * view.size:
-        return sparse.csr_array(view)
-    return view
-
-
 def _column_moments(view: View) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of each column, in float64."""
     if isinstance(view, sparse.csr_array):
         mean = np.asarray(view.mean(axis=0, dtype=np.float64)).ravel()
         square = np.asarray(view.astype(np.float64).power(2).mean(axis=0)).ravel()
         return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
-    return view.mean(axis=0, dtype=np.float64), view.std(axis=0, dtype=np.float64)
+    mean = view.mean(axis=0, dtype=np.float64)
+    blocks = list(row_blocks(view))
+    if len(blocks) <= 1:
+        return mean, view.std(axis=0, dtype=np.float64)
+    square = np.zeros(view.shape[1])
+    for rows in blocks:
+        square += ((view[rows] - mean) ** 2).sum(axis=0)
+    return mean, np.sqrt(square / view.shape[0])
 
 
 def _inverse_document_frequency(view: View) -> np.ndarray:

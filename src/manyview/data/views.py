@@ -10,6 +10,7 @@ from manyview.errors import InputError, InputTypeError
 
 View = np.ndarray | sparse.csr_array
 Rows = Any  # whatever numpy accepts as a row index
+BLOCK_BYTES = 2**26  # of a view brought to float64 at a time
 
 
 class MultiView:
@@ -184,9 +185,27 @@ def check_views(views: Any) -> MultiView:
     return checked
 
 
+def row_blocks(view: View, n_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
+    """Cut the rows of a view, or the values of a vector, into blocks of `n_bytes` in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> list(row_blocks(np.zeros((5, 10), dtype=np.float32), n_bytes=160))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    n_rows = view.shape[0]
+    n_values = 2 * view.nnz if isinstance(view, sparse.csr_array) else view.size
+    block = max(1, n_bytes * n_rows // max(8 * n_values, 1))
+    for start in range(0, n_rows, block):
+        yield slice(start, min(start + block, n_rows))
+
+
 def _check_finite(view: View, name: str) -> None:
     values = view.data if isinstance(view, sparse.csr_array) else view
-    if values.dtype.kind != "f" or np.isfinite(values).all():
+    if values.dtype.kind != "f":
+        return
+    if all(np.isfinite(values[rows]).all() for rows in row_blocks(values)):
         return
     if isinstance(view, sparse.csr_array):
         rows = np.repeat(np.arange(view.shape[0]), np.diff(view.indptr))

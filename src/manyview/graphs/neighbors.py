@@ -1,17 +1,19 @@
-"""Exact nearest neighbours and the graph of each view, in bounded memory.
+"""Exact nearest neighbours, in bounded memory.
 
-features -> nearest_neighbors -> knn_graph -> (renormalize, GraphSupport)
+features -> nearest_neighbors -> neighbor_graph -> (renormalize, GraphSupport)
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from manyview.data.views import View
+from manyview.data.views import View, row_blocks
 
 BLOCK_BYTES = 64 * 2**20  # one block of distances; bounds the memory at any number of samples
+POINT_BYTES = 2**28  # points brought to float64 at a time
 PAIR_BYTES = 2**20  # one block of differences; stays in the cache
 NOBODY = -1
 
@@ -26,10 +28,13 @@ class Neighbors:
         [query, rank] row of the point; -1 where a query has fewer neighbours.
     distances
         [query, rank] 1 - cosine, or the squared Euclidean distance; inf beside -1.
+    recall
+        Share of the true neighbours that were found; 1 for an exact search.
     """
 
     indices: np.ndarray
     distances: np.ndarray
+    recall: float = 1.0
 
 
 def nearest_neighbors(
@@ -58,26 +63,29 @@ def nearest_neighbors(
            [1]])
     """
     among_themselves = points is None
-    queries = _prepared(queries, metric)
-    points = queries if points is None else _prepared(points, metric)
-    if metric == "euclidean" and not (
-        isinstance(queries, sparse.csr_array) or isinstance(points, sparse.csr_array)
-    ):
-        origin = points.mean(axis=0)  # far from 0, distances drown in the rounding of norms
-        queries, points = queries - origin, points - origin
+    points = queries if points is None else points
     n_queries, n_points = queries.shape[0], points.shape[0]
-    point_norms = square_norms(points)
     n_kept = min(n_neighbors, n_points - among_themselves)
     indices = np.full((n_queries, n_neighbors), NOBODY, dtype=np.int64)
     distances = np.full((n_queries, n_neighbors), np.inf, dtype=np.float32)
-    block = max(1, BLOCK_BYTES // (8 * n_points))
-    for start in range(0, n_queries, block):
-        rows = slice(start, min(start + block, n_queries))
-        distance = _distances(queries[rows], points, point_norms, metric)
-        if among_themselves:
-            distance[np.arange(len(distance)), np.arange(rows.start, rows.stop)] = np.inf
-        found, reach = _smallest(distance, n_kept)
-        indices[rows, :n_kept], distances[rows, :n_kept] = found, reach
+    origin = _origin(queries, points) if metric == "euclidean" else None
+    for columns in row_blocks(points, POINT_BYTES):
+        part = _prepared(points[columns], metric, origin)
+        part_norms = square_norms(part)
+        block = max(1, BLOCK_BYTES // (8 * part.shape[0]))
+        for start in range(0, n_queries, block):
+            rows = slice(start, min(start + block, n_queries))
+            distance = _distances(
+                _prepared(queries[rows], metric, origin), part, part_norms, metric
+            )
+            if among_themselves:
+                own = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
+                distance[own - rows.start, own - columns.start] = np.inf
+            found, reach = _smallest(distance, min(n_kept, part.shape[0]))
+            found, reach = _nearer(
+                (indices[rows], distances[rows]), (found + columns.start, reach), n_kept
+            )
+            indices[rows, :n_kept], distances[rows, :n_kept] = found, reach
     indices[np.isinf(distances)] = NOBODY
     return Neighbors(indices, distances)
 
@@ -95,15 +103,32 @@ def distances_on_pairs(features: View, rows: np.ndarray, columns: np.ndarray) ->
     >>> distances_on_pairs(points, np.array([0, 1]), np.array([1, 2]))
     array([25.,  0.])
     """
-    width = features.shape[1]
-    if isinstance(features, sparse.csr_array):
-        width = 4 * int(np.diff(features.indptr).max(initial=0))  # two rows, with their columns
-    block = max(1, PAIR_BYTES // (8 * max(width, 1)))
     distances = np.empty(len(rows))
-    for start in range(0, len(rows), block):
-        pairs = slice(start, start + block)
+    for pairs in _pair_blocks(features, len(rows)):
         difference = _float64(features[rows[pairs]]) - _float64(features[columns[pairs]])
         distances[pairs] = square_norms(difference)
+    return distances
+
+
+def cosine_distances_on_pairs(
+    features: View, scales: np.ndarray, rows: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
+    """1 - cosine of the pairs (rows[i], columns[i]) of samples, by the rules of the search.
+
+    Duplicates are at exactly 0; pairs at a right angle, and rows of zeros, at inf.
+
+    Parameters
+    ----------
+    scales
+        [sample] as `row_scales` gives.
+    """
+    distances, rounding = np.empty(len(rows)), _rounding(features)
+    for pairs in _pair_blocks(features, len(rows)):
+        one, other = _float64(features[rows[pairs]]), _float64(features[columns[pairs]])
+        product = inner_products(one, other) * (scales[rows[pairs]] * scales[columns[pairs]])
+        distances[pairs] = 1.0 - product
+        distances[pairs][distances[pairs] < rounding] = 0.0
+        distances[pairs][np.abs(product) < rounding] = np.inf
     return distances
 
 
@@ -129,57 +154,58 @@ def mean_distance(features: View) -> float:
     return float(total / n_samples**2)
 
 
-def knn_graph(
-    features: View,
-    *,
-    n_neighbors: int,
-    metric: str = "cosine",
-    symmetry: str = "union",
-    min_common_neighbors: int = 0,
-) -> sparse.csr_array:
-    """Link each sample to its nearest: a symmetric 0/1 graph without self-loops.
-
-    `symmetry="union"` keeps an edge when either end chose the other, `"mutual"` when both
-    did. Edges whose ends share fewer than `min_common_neighbors` neighbours are then
-    removed, all at once.
-    """
-    chosen = nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric).indices
-    n_samples = len(chosen)
-    row = np.repeat(np.arange(n_samples), chosen.shape[1])
-    is_edge = chosen.ravel() != NOBODY
-    row, column = row[is_edge], chosen.ravel()[is_edge]
-    directed = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n_samples, n_samples))
-    graph = directed.maximum(directed.T) if symmetry == "union" else directed.minimum(directed.T)
-    graph = sparse.csr_array(graph)
-    if min_common_neighbors > 0:
-        graph = _prune(graph, min_common_neighbors)
-    graph.eliminate_zeros()
-    graph.sort_indices()
-    return graph
-
-
-def _prune(graph: sparse.csr_array, min_common_neighbors: int) -> sparse.csr_array:
-    n_common = sparse.csr_array((graph @ graph).multiply(graph))
-    n_common.data = (n_common.data >= min_common_neighbors).astype(np.float64)
-    return n_common
-
-
 def square_norms(features: View) -> np.ndarray:
     """Squared length of each row."""
-    if isinstance(features, sparse.csr_array):
-        return np.asarray(features.multiply(features).sum(axis=1)).ravel()
-    return np.asarray(np.einsum("ij,ij->i", features, features))
+    return inner_products(features, features)
 
 
-def _prepared(features: View, metric: str) -> View:
+def inner_products(one: Any, other: Any) -> np.ndarray:
+    """Inner product of each row of one matrix with the same row of another of its kind."""
+    if isinstance(one, sparse.csr_array):
+        return np.asarray(one.multiply(other).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", one, other))
+
+
+def row_scales(features: View) -> np.ndarray:
+    """Inverse length of each row, in float64; 0 for rows of zeros."""
+    norms = np.sqrt(np.concatenate([square_norms(block) for block in _float64_blocks(features)]))
+    return np.asarray(np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0))
+
+
+def _prepared(features: View, metric: str, origin: np.ndarray | None) -> View:
+    """Bring rows to length 1 under cosine, and near to 0 where an origin is given."""
     features = _float64(features)
+    if origin is not None:
+        return np.asarray(features - origin)
     if metric != "cosine":
         return features
-    norms = np.sqrt(square_norms(features))
-    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    inverse = row_scales(features)
     if isinstance(features, sparse.csr_array):
         return sparse.csr_array(sparse.diags_array(inverse) @ features)
     return np.asarray(features * inverse[:, None])
+
+
+def _origin(queries: View, points: View) -> np.ndarray | None:
+    """Mean of the points; far from 0, distances drown in the rounding of norms."""
+    if isinstance(queries, sparse.csr_array) or isinstance(points, sparse.csr_array):
+        return None
+    total = sum(block.sum(axis=0) for block in _float64_blocks(points))
+    return np.asarray(total / points.shape[0])
+
+
+def _pair_blocks(features: View, n_pairs: int) -> Iterator[slice]:
+    """Cut pairs into blocks whose rows stay in the cache."""
+    width = features.shape[1]
+    if isinstance(features, sparse.csr_array):
+        width = 4 * int(np.diff(features.indptr).max(initial=0))  # two rows, with their columns
+    block = max(1, PAIR_BYTES // (8 * max(width, 1)))
+    for start in range(0, n_pairs, block):
+        yield slice(start, start + block)
+
+
+def _float64_blocks(features: View) -> Iterator[View]:
+    for rows in row_blocks(features, POINT_BYTES):
+        yield _float64(features[rows])
 
 
 def _float64(features: View) -> View:
@@ -218,10 +244,21 @@ def _smallest(distance: np.ndarray, n_kept: int) -> tuple[np.ndarray, np.ndarray
     picked.sort(axis=1)
     reach = np.take_along_axis(distance, picked, axis=1)
     last = reach.max(axis=1, keepdims=True, initial=-np.inf)
-    for i in np.flatnonzero((distance <= last).sum(axis=1) > n_kept):  # a tie at the border
-        below = np.flatnonzero(distance[i] < last[i])
-        equal = np.flatnonzero(distance[i] == last[i])[: n_kept - len(below)]
-        picked[i] = np.sort(np.concatenate([below, equal]))
-        reach[i] = distance[i, picked[i]]
+    is_tied = np.isfinite(last[:, 0]) & ((distance <= last).sum(axis=1) > n_kept)
+    if is_tied.any():  # at the border: take the equal ones of the lowest columns
+        below, equal = distance[is_tied] < last[is_tied], distance[is_tied] == last[is_tied]
+        n_open = n_kept - below.sum(axis=1, keepdims=True)
+        kept = below | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= n_open))
+        picked[is_tied] = np.nonzero(kept)[1].reshape(-1, n_kept)
+        reach = np.take_along_axis(distance, picked, axis=1)
     order = np.argsort(reach, axis=1, kind="stable")
     return np.take_along_axis(picked, order, axis=1), np.take_along_axis(reach, order, axis=1)
+
+
+def _nearer(
+    before: tuple[np.ndarray, np.ndarray], new: tuple[np.ndarray, np.ndarray], n_kept: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Merge what two blocks of points gave, the earlier block first among equals."""
+    indices, reach = (np.concatenate(pair, axis=1) for pair in zip(before, new, strict=True))
+    order = np.argsort(reach, axis=1, kind="stable")[:, :n_kept]
+    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(reach, order, axis=1)

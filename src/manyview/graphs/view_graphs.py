@@ -1,6 +1,7 @@
 """Prepared views: every view scaled, and its graph built."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -10,8 +11,9 @@ from manyview.data.scaled_views import Scaling, fit_scalers, scale_views
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError, check_choice
+from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.given import given_graph
-from manyview.graphs.neighbors import knn_graph
+from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.normalization import renormalize
 from manyview.parameters import check_whole_number
 
@@ -26,11 +28,14 @@ class PreparedViews:
         How each feature view was scaled, and the result.
     graphs
         Graph of each view without self-loops, given graphs included.
+    recalls
+        Share of the true neighbours in each feature view's graph; 1 where the search was exact.
     """
 
     scalers: dict[str, ViewScaler]
     features: dict[str, View]
     graphs: dict[str, sparse.csr_array]
+    recalls: dict[str, float]
 
     def renormalized(self) -> list[sparse.csr_array]:
         """Each view's graph with self-loops, scaled by its degrees, Eq. (2)."""
@@ -45,23 +50,35 @@ def prepare_views(
     metric: str,
     symmetry: str = "union",
     min_common_neighbors: int = 0,
+    search: str = "exact",
+    seed: int = 0,
+    cache_dir: str | Path | None = None,
 ) -> PreparedViews:
-    """Scale every feature view and link its samples to their nearest neighbours."""
+    """Scale every feature view and link its samples to their nearest neighbours.
+
+    `search` is "exact", "approximate", or "auto" (see `find_neighbors`); `seed` is that of an
+    approximate one. With `cache_dir`, neighbours are kept there and taken from there.
+    """
     scalers = fit_scalers(views, scaling)
     features = scale_views(views, scalers)
-    graphs = {}
+    graphs, recalls = {}, {}
     for name in views.names:
         if name in views.graph_names:
             graphs[name] = given_graph(views, name)
-        else:
-            graphs[name] = knn_graph(
-                features[name],
-                n_neighbors=n_neighbors,
-                metric=metric,
-                symmetry=symmetry,
-                min_common_neighbors=min_common_neighbors,
-            )
-    return PreparedViews(scalers, features, graphs)
+            continue
+        found = cached_neighbors(
+            features[name],
+            n_neighbors=n_neighbors,
+            metric=metric,
+            search=search,
+            seed=seed,
+            cache_dir=cache_dir,
+        )
+        recalls[name] = found.recall
+        graphs[name] = neighbor_graph(
+            found, symmetry=symmetry, min_common_neighbors=min_common_neighbors
+        )
+    return PreparedViews(scalers, features, graphs, recalls)
 
 
 def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:

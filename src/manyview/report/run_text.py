@@ -84,6 +84,10 @@ def _method_line(run: Run) -> str:
     words = [run.settings.method]
     if run.training.n_neighbors is not None:
         words.append(f"{run.training.n_neighbors} neighbours in each view")
+    recalls = run.training.neighbor_recall or {}
+    if min(recalls.values(), default=1.0) < 1:
+        found = ", ".join(f"{share:.1%} in {name}" for name, share in recalls.items())
+        words.append(f"searched approximately (found of the true ones: {found})")
     words.extend(f"{name}={value}" for name, value in run.settings.params.items())
     return ", ".join(words)
 

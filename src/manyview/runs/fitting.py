@@ -147,6 +147,7 @@ def _record(
             n_neighbors=getattr(model, "n_neighbors_", None),
             n_epochs=None if curve is None else curve.n_epochs,
             stopped=None if curve is None else curve.stopped,
+            neighbor_recall=getattr(model, "neighbor_recall_", None),
         ),
         classes=tuple(
             ClassRecord(

@@ -1,0 +1,62 @@
+"""How much memory a fit of MGCN-DNS will need, told before it starts."""
+
+from manyview.data.views import MultiView
+from manyview.memory import GB
+
+# Bytes, from measured peaks.
+BASE = 280e6  # blocks of the search, torch's own
+EDGE = 150.0  # support, gates, Adam's moments, gradients and the graphs of the fitted model
+EDGE_VIEW = 40.0  # each view's graph, renormalised and laid on the support
+SAMPLE_INPUT = 8.0  # a value of the scaled views and of the network's input
+SAMPLE_HIDDEN = 24.0  # a hidden value, its gradient, and what dropout keeps
+SAMPLE_NEIGHBOR = 100.0  # indices, distances and candidates of one view's search
+
+
+def memory_of_fit(
+    views: MultiView,
+    *,
+    n_neighbors: int,
+    n_classes: int,
+    hidden: int,
+    n_layers: int,
+    graph_learning: str | None,
+) -> float:
+    """Estimate the memory that `fit` takes beyond the views it is given, in GB.
+
+    Edges are counted as if no two views shared any, and each sample had 1.4 times its number of
+    neighbours in the union of both directions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> views = MultiView({"a": np.zeros((1000, 5)), "b": np.zeros((1000, 5))})
+    >>> settings = {"n_neighbors": 10, "n_classes": 3, "hidden": 64, "n_layers": 2}
+    >>> memory_of_fit(views, **settings, graph_learning="edge") < 1
+    True
+    >>> memory_of_fit(views[[0] * 200_000], **settings, graph_learning="full") > 1000
+    True
+    """
+    n_samples = len(views)
+    n_values = sum(
+        min(n_samples * views[name].shape[1], 3 * _stored(views, name))
+        for name in views.feature_names
+    )
+    n_edges_by_view = [
+        views[name].nnz
+        if name in views.graph_names and hasattr(views[name], "nnz")
+        else min(1.4 * n_neighbors, n_samples) * n_samples
+        for name in views.names
+    ]
+    n_edges = min(sum(n_edges_by_view) + n_samples, n_samples**2)
+    needed = BASE + EDGE * n_edges + EDGE_VIEW * sum(n_edges_by_view)
+    needed += SAMPLE_INPUT * n_values
+    needed += SAMPLE_HIDDEN * n_samples * (hidden * (n_layers - 1) + n_classes)
+    needed += SAMPLE_NEIGHBOR * n_samples * n_neighbors
+    if graph_learning == "full":  # two factors, their gradients and Adam's moments
+        needed += 8 * 4 * n_samples**2
+    return float(needed / GB)
+
+
+def _stored(views: MultiView, name: str) -> int:
+    view = views[name]
+    return int(view.nnz if hasattr(view, "nnz") else view.size)

@@ -1,0 +1,136 @@
+"""Neighbours kept on disk, named by the content they follow from.
+
+    CACHE/neighbors-KEY.npz     indices, distances and recall; plain arrays, nothing pickled
+
+KEY is a checksum of the scaled features, the settings of the search and its version, so a file
+is never out of date. Any file may be deleted at any time.
+"""
+
+import hashlib
+import json
+import os
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from manyview.data.views import View
+from manyview.errors import DataFileError, InputError
+from manyview.files import whole_file
+from manyview.graphs.knn_graph import find_neighbors, is_approximate
+from manyview.graphs.neighbors import Neighbors
+
+SEARCH_VERSION = 1  # raised whenever the same features no longer give the same neighbours
+BLOCK_ROWS = 2**14  # rows hashed at a time
+
+
+def cached_neighbors(
+    features: View,
+    *,
+    n_neighbors: int,
+    metric: str,
+    search: str,
+    seed: int,
+    cache_dir: str | Path | None,
+) -> Neighbors:
+    """Find the neighbours of each sample, or take them from `cache_dir` if they lie there.
+
+    A damaged file is told of and written anew; a folder that cannot be written is told of, and
+    the neighbours are found all the same.
+    """
+    approximate = is_approximate(search, features.shape[0])
+    settings = {
+        "n_neighbors": n_neighbors,
+        "metric": metric,
+        "search": "approximate" if approximate else "exact",
+        "seed": seed if approximate else None,
+        "version": SEARCH_VERSION,
+    }
+    path = None
+    if cache_dir is not None:
+        path = Path(cache_dir).expanduser() / f"neighbors-{content_key(features, settings)}.npz"
+        kept = _read(path, (features.shape[0], n_neighbors))
+        if kept is not None:
+            return kept
+    found = find_neighbors(
+        features, n_neighbors=n_neighbors, metric=metric, search=search, seed=seed
+    )
+    if path is not None:
+        _write(path, found)
+    return found
+
+
+def content_key(features: View, settings: dict[str, object]) -> str:
+    """Checksum of a view's content and of plain settings: 64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> content_key(np.eye(2), {}) == content_key(np.eye(2), {})
+    True
+    >>> content_key(np.eye(2), {}) == content_key(np.eye(2, dtype=np.float32), {})
+    False
+    """
+    is_sparse = isinstance(features, sparse.csr_array)
+    parts = (
+        (features.data, features.indices, features.indptr)
+        if isinstance(features, sparse.csr_array)
+        else (features,)
+    )
+    described = [is_sparse, list(features.shape), *[str(part.dtype) for part in parts], settings]
+    digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
+    for part in parts:
+        for start in range(0, len(part), BLOCK_ROWS):
+            digest.update(np.ascontiguousarray(part[start : start + BLOCK_ROWS]).data)
+    return digest.hexdigest()
+
+
+def check_cache_dir(cache_dir: object) -> None:
+    """Refuse a cache that is no path, or where no folder can be."""
+    if cache_dir is None:
+        return
+    if not isinstance(cache_dir, (str, os.PathLike)):
+        raise InputError(f"cache_dir must be a folder or None; got {cache_dir!r}.")
+    folder = Path(cache_dir).expanduser()
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"cache_dir must be a folder; {str(folder)!r} is a file.")
+
+
+def _read(path: Path, shape: tuple[int, int]) -> Neighbors | None:
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            indices, distances = archive["indices"], archive["distances"]
+            recall = float(archive["recall"])
+        n_samples = shape[0]
+        if indices.shape != shape or distances.shape != shape:
+            raise ValueError(f"it holds neighbours of shape {indices.shape}, not {shape}")
+        if indices.min(initial=0) < -1 or indices.max(initial=0) >= n_samples:
+            raise ValueError("it names samples that do not exist")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        reason = " ".join(str(error).split())
+        warnings.warn(
+            f"the cached neighbours in {path} cannot be read ({reason[:120]}); "
+            "they are found anew.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return None
+    return Neighbors(indices.astype(np.int64), distances, recall)
+
+
+def _write(path: Path, found: Neighbors) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as temporary, temporary.open("wb") as file:
+            np.savez(
+                file,
+                indices=found.indices.astype(np.int32),
+                distances=found.distances,
+                recall=np.float64(found.recall),
+            )
+    except (OSError, DataFileError) as error:
+        warnings.warn(f"neighbours are not kept: {error}", UserWarning, stacklevel=3)
