@@ -124,9 +124,11 @@ class _Network(nn.Module):
         self.node_selection = _Block(0.03)
         self.convolutions = nn.ModuleList([_Block(0.01), _Block(0.01)])
 
+    def convolve(self, values):
+        return self.convolutions[1](self.convolutions[0](values))
+
     def forward(self, values):
-        graph = self.node_selection(self.fusion(values))
-        return self.convolutions[1](self.convolutions[0](graph)) + 1
+        return self.convolve(self.node_selection(self.fusion(values))) + 1
 
 
 def test_block_clock_attributes_forward_and_backward_to_their_block():

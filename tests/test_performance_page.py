@@ -1,9 +1,13 @@
 """The page on performance says what the stored measurements say, and nothing else."""
 
+import tomllib
+
 import numpy as np
 import pytest
-from performance import page, plots, tables
+from performance import page, plots, ranking, tables
 from performance.growth import exponent
+
+from manyview.data.catalog import find_card
 
 FIGURES = tables.figure_rows()
 
@@ -35,3 +39,12 @@ def test_shares_of_the_blocks_make_a_whole_epoch():
         shares = row["blocks"].values()
         assert min(shares) >= 0
         assert np.sum(list(shares)) == pytest.approx(1, abs=0.1)  # medians of each, over epochs
+
+
+def test_plan_of_the_ranking_compares_fast_with_exact_on_known_data():
+    plan = tomllib.loads(ranking.PLAN.read_text())
+    assert [find_card(name).name for name in plan["datasets"]] == plan["datasets"]
+    assert {name: entry["params"] for name, entry in plan["methods"].items()} == {
+        "exact": {"ranking": "exact"},
+        "fast": {"ranking": "fast"},
+    }

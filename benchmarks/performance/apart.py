@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from manyview.experiments.limits import Limits, memory_of, thread_variables
@@ -69,35 +70,39 @@ def run_apart(
     """
     limits = limits or Limits(n_threads=N_THREADS)
     folders = [str(source or ROOT / "src"), str(BENCHMARKS), os.environ.get("PYTHONPATH", "")]
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "performance.apart",
-            f"{function.__module__}:{function.__name__}",
-            json.dumps(arguments),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ
-        | thread_variables(limits.n_threads)
-        | {"PYTHONPATH": os.pathsep.join(filter(None, folders))},
-    )
-    try:
-        reason = _wait(process, limits)
-    finally:
-        process.kill()
-    output, errors = process.communicate()
-    if reason:
-        return reason
-    if process.returncode != 0:
-        last = (errors.strip().splitlines() or [f"exit code {process.returncode}"])[-1]
-        return {"status": "failed", "reason": last}
-    return {"status": "done", **json.loads(output.splitlines()[-1])}
+    with TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "performance.apart",
+                f"{function.__module__}:{function.__name__}",
+                json.dumps(arguments),
+            ],
+            stdout=output,
+            stderr=errors,
+            env=os.environ
+            | thread_variables(limits.n_threads)
+            | {"PYTHONPATH": os.pathsep.join(filter(None, folders))},
+        )
+        try:
+            reason = _wait(process, limits)
+        finally:
+            process.kill()
+            process.wait()
+        if reason:
+            return reason
+        output.seek(0)
+        errors.seek(0)
+        if process.returncode != 0:
+            said = errors.read().strip()
+            sys.stderr.write(f"{said}\n")
+            last = (said.splitlines() or [f"ended with code {process.returncode}"])[-1]
+            return {"status": "failed", "reason": last}
+        return {"status": "done", **json.loads(output.read().splitlines()[-1])}
 
 
-def _wait(process: subprocess.Popen[str], limits: Limits) -> dict[str, Any] | None:
+def _wait(process: subprocess.Popen[bytes], limits: Limits) -> dict[str, Any] | None:
     """Wait for the end; return why the process has to be ended before, if it has."""
     start = time.monotonic()
     while process.poll() is None:

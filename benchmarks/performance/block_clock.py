@@ -1,13 +1,15 @@
 """Which block of the network an epoch's time goes to, forward and backward, in the real loop.
 
-Forward, a block is its module's call. Backward, autograd numbers its nodes in the order in which
-the forward pass makes them, so the numbers before and after a module's call tell which nodes are
-the block's; a node's time runs from its start to the start of the next one. The optimiser's step
-has hooks of its own. All else (activation, dropout, the loss, the mean of the weights) is the rest.
+Forward, a block is the call of its module, or of `convolve` with its activation and dropout.
+Backward, autograd numbers its nodes in the order in which the forward pass makes them, so the
+numbers before and after a call tell which nodes are the block's; a node's time runs from its start
+to the start of the next one. The optimiser's step has hooks of its own. All else (the loss, the
+mean of the weights, the curve) is the rest.
 """
 
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -42,42 +44,42 @@ class BlockClock:
             register_optimizer_step_pre_hook(self._begin_step),
             register_optimizer_step_post_hook(self._end_step),
         ]
-        modules = [
-            (FUSION, network.fusion),
-            (LEARNING, network.graph_learning),
-            (SELECTION, network.node_selection),
-            *((CONVOLUTION, layer) for layer in network.convolutions),
-        ]
-        for block, module in modules:
+        modules = {
+            FUSION: network.fusion,
+            LEARNING: network.graph_learning,
+            SELECTION: network.node_selection,
+            CONVOLUTION: network.convolutions,
+        }
+        for block, module in modules.items():
             if module is not None:
-                self._watch_forward(block, module)
+                self._block_of_parameter |= {id(one): block for one in module.parameters()}
+                if block != CONVOLUTION:
+                    module.forward = self._timed(block, module.forward)
+        network.convolve = self._timed(CONVOLUTION, network.convolve)
+        self._watched = [network, *filter(None, modules.values())]
 
     def stop(self) -> dict[str, float]:
         """Return the median share of each block in an epoch, the first epoch left out."""
         self._end_epoch()
         for hook in self._hooks:
             hook.remove()
+        for module in self._watched:
+            module.__dict__.pop("forward", None)
+            module.__dict__.pop("convolve", None)
         shares = [
             {block: epoch[block] / epoch["epoch"] for block in BLOCKS} for epoch in self.epochs[1:]
         ]
         return {block: float(np.median([one[block] for one in shares])) for block in BLOCKS}
 
-    def _watch_forward(self, block: str, module: nn.Module) -> None:
-        self._block_of_parameter |= {id(one): block for one in module.parameters()}
-        starts: list[tuple[float, int]] = []
-
-        def begin(*_: Any) -> None:
-            starts.append((time.perf_counter(), next_node_number()))
-
-        def end(*_: Any) -> None:
-            start, first = starts.pop()
+    def _timed(self, block: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any, **settings: Any) -> Any:
+            start, first = time.perf_counter(), next_node_number()
+            result = function(*arguments, **settings)
             self._seconds[block] += time.perf_counter() - start
             self._nodes.append((first, next_node_number(), block))
+            return result
 
-        self._hooks += [
-            module.register_forward_pre_hook(begin),
-            module.register_forward_hook(end),
-        ]
+        return timed
 
     def _watch_backward(self, network: nn.Module, inputs: Any, logits: Any) -> None:
         open_nodes, seen = [logits.grad_fn], set()

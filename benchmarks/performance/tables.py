@@ -113,12 +113,13 @@ def growth() -> str:
     lines = []
     for row in rows:
         if row["status"] != "done":
-            lines.append([size_of(row), row["reason"], *[""] * 6])
+            lines.append([size_of(row), row["reason"], *[""] * 7])
             continue
         lines.append([
             size_of(row), f"{row['n_edges']:,}", seconds(row["seconds"]["graphs"]),
             seconds(row["epoch"]["median"]), seconds(row["seconds"]["whole"]),
             memory(row["graphs_mb"]), memory(row["peak_mb"]), f"{100 * row['accuracy']:.1f}",
+            f"{100 * min(row['recall'].values()):.1f}" if row["recall"] else "",
         ])  # fmt: skip
     finished = done(rows)
     said = []
@@ -140,7 +141,8 @@ def growth() -> str:
             f"labels {100 * last['accuracy']:.1f} % of the unlabeled samples right."
         )
     text = table(
-        "samples|edges|graphs|an epoch|whole fit|memory of graphs|peak memory|accuracy", lines
+        "samples|edges|graphs|an epoch|whole fit|memory of graphs|peak memory|accuracy|recall",
+        lines,
     )
     return with_figure(text, "growth", "Growth of time and memory with the samples", said)
 
