@@ -15,10 +15,8 @@ import sys
 from pathlib import Path
 
 from performance import dense, epoch, growth, imports, page, ranking, small, whole_job
-from performance.stored import FOLDER
+from performance.stored import FOLDER, Rows
 
-BY_SIZE = {"epoch": epoch, "dense": dense, "whole-job": whole_job, "growth": growth}
-OTHERS = {"imports": imports, "small": small, "ranking": ranking}
 ORDER = ("imports", "small", "epoch", "dense", "whole-job", "growth", "ranking")
 
 
@@ -36,6 +34,7 @@ def read_options():
     parser.add_argument("names", nargs="+", choices=[*ORDER, "all", "page"], metavar="NAME",
                         help=f"{', '.join(ORDER)}, all, or page")  # fmt: skip
     parser.add_argument("--sizes", type=read_sizes, metavar="N,N", help="numbers of samples")
+    parser.add_argument("--rounds", type=int, metavar="N", help="how often to take turns")
     parser.add_argument("--million", action="store_true", help="growth: one million samples too")
     parser.add_argument("--before", default=small.BEFORE, metavar="COMMIT|DIR",
                         help=f"small: what to compare with [default: {small.BEFORE}]")  # fmt: skip
@@ -44,20 +43,35 @@ def read_options():
     return parser.parse_args()
 
 
+def run(name, options):
+    # The trials of the ranking have a store of their own; its rows only sum them up.
+    rows = Rows(name, options.out, again=options.again or name == "ranking")
+    rounds = {"n_rounds": options.rounds} if options.rounds else {}
+    sizes = {"sizes": options.sizes} if options.sizes else {}
+    match name:
+        case "imports":
+            imports.run(rows, **rounds)
+        case "small":
+            small.run(rows, options.before, **rounds)
+        case "epoch":
+            epoch.run(rows, **sizes, **rounds)
+        case "dense":
+            dense.run(rows, **sizes)
+        case "whole-job":
+            whole_job.run(rows, **sizes, **rounds)
+        case "growth":
+            growth.run(rows, **sizes)
+            if options.million:
+                growth.run(rows, [growth.MILLION])
+        case "ranking":
+            ranking.run(rows)
+
+
 def main():
     options = read_options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that measuring processes end too
-    names = ORDER if "all" in options.names else options.names
-    for name in names:
-        settings = {"folder": options.out, "again": options.again}
-        if name in BY_SIZE:
-            sizes = options.sizes or BY_SIZE[name].SIZES
-            sizes += (growth.MILLION,) if name == "growth" and options.million else ()
-            BY_SIZE[name].run(sizes, **settings)
-        elif name == "small":
-            small.run(options.before, **settings)
-        elif name in OTHERS:
-            OTHERS[name].run(**settings)
+    for name in ORDER if "all" in options.names else options.names:
+        run(name, options)
     if options.out == FOLDER:
         page.write()
 

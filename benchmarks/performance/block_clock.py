@@ -11,9 +11,9 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
+from statistics import median
 from typing import Any
 
-import numpy as np
 from torch import nn
 from torch.autograd import _get_sequence_nr as next_node_number
 from torch.optim.optimizer import (
@@ -59,17 +59,15 @@ class BlockClock:
         self._watched = [network, *filter(None, modules.values())]
 
     def stop(self) -> dict[str, float]:
-        """Return the median share of each block in an epoch, the first epoch left out."""
+        """Return the share of each block, from medians over all epochs but the first."""
         self._end_epoch()
         for hook in self._hooks:
             hook.remove()
         for module in self._watched:
             module.__dict__.pop("forward", None)
             module.__dict__.pop("convolve", None)
-        shares = [
-            {block: epoch[block] / epoch["epoch"] for block in BLOCKS} for epoch in self.epochs[1:]
-        ]
-        return {block: float(np.median([one[block] for one in shares])) for block in BLOCKS}
+        medians = {block: median(epoch[block] for epoch in self.epochs[1:]) for block in BLOCKS}
+        return {block: seconds / sum(medians.values()) for block, seconds in medians.items()}
 
     def _timed(self, block: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*arguments: Any, **settings: Any) -> Any:
@@ -119,7 +117,7 @@ class BlockClock:
         if self._began is not None:
             whole = time.perf_counter() - self._began
             known = {block: self._seconds[block] for block in BLOCKS if block != REST}
-            self.epochs.append(known | {REST: whole - sum(known.values()), "epoch": whole})
+            self.epochs.append(known | {REST: whole - sum(known.values())})
         self._began = None
         self._since = 0.0
         for hook in self._node_hooks:  # nodes of parameters outlive their epoch

@@ -7,7 +7,7 @@ and the search for neighbours included), once from the finished graphs on.
 
 import os
 import time
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from manyview.data.splits import hide_labels
 from manyview.memory import free_memory
 from performance.apart import Meter, run_apart
 from performance.made_data import made_views
-from performance.stored import FOLDER, Rows, summary
+from performance.stored import Rows, summary
 from performance.training import catch_training
 
 SIZES = (1000, 2000, 5000, 10_000)
@@ -31,8 +31,7 @@ LABEL_RATIO = 0.1
 DENSE_COPIES = 28  # m x m float32 matrices alive at the dense peak
 
 
-def run(sizes: tuple[int, ...] = SIZES, folder: Path = FOLDER, *, again: bool = False) -> None:
-    rows = Rows("dense", folder, again=again)
+def run(rows: Rows, sizes: Sequence[int] = SIZES) -> None:
     for n_samples in sizes:
         rows.measure({"n_samples": n_samples}, lambda n_samples=n_samples: compare(n_samples))
 

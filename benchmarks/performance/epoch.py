@@ -6,8 +6,7 @@ one process. PyG's weights are fixed, so it has no gradient for edges to compute
 """
 
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from torch import Tensor, nn
 from manyview.classifier import MGCNDNSClassifier
 from performance.apart import Meter, run_apart
 from performance.made_data import N_CLASSES, made_problem
-from performance.stored import FOLDER, Rows, summary
+from performance.stored import Rows, summary
 from performance.training import catch_training
 
 SIZES = (10_000, 100_000)
@@ -34,16 +33,15 @@ FORMS = (
 )
 
 
-def run(sizes: tuple[int, ...] = SIZES, folder: Path = FOLDER, *, again: bool = False) -> None:
-    rows = Rows("epoch", folder, again=again)
+def run(rows: Rows, sizes: Sequence[int] = SIZES, n_rounds: int = N_ROUNDS) -> None:
     for n_samples in sizes:
         rows.measure(
             {"n_samples": n_samples},
-            lambda n_samples=n_samples: run_apart(measure, n_samples=n_samples),
+            lambda n_samples=n_samples: run_apart(measure, n_samples=n_samples, n_rounds=n_rounds),
         )
 
 
-def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
+def measure(meter: Meter, n_samples: int, n_rounds: int) -> dict[str, Any]:
     """Seconds an epoch of every form, round by round."""
     views, labels, _ = made_problem(n_samples, LABEL_RATIO)
     model = MGCNDNSClassifier(n_neighbors=N_NEIGHBORS, random_state=0)
@@ -57,7 +55,7 @@ def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
     for form in FORMS:
         forms[form] = pyg_epochs(form, fused, features, known, model)
     seconds: dict[str, list[float]] = {form: [] for form in forms}
-    for _ in range(N_ROUNDS):
+    for _ in range(n_rounds):
         for form, epochs in forms.items():
             seconds[form].append(float(np.median(epochs(N_EPOCHS))))
     fastest = min(FORMS, key=lambda form: np.median(seconds[form]))

@@ -6,7 +6,7 @@ the sparse product on the same graph.
 """
 
 import time
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from performance.apart import Meter, run_apart
 from performance.bandwidth import bandwidth_shares
 from performance.block_clock import BlockClock
 from performance.made_data import made_problem
-from performance.stored import FOLDER, Rows, summary
+from performance.stored import Rows, summary
 from performance.training import NEVER, EpochClock, instead_of_training
 
 SIZES = (10_000, 30_000, 100_000, 300_000)
@@ -26,8 +26,7 @@ N_EPOCHS = 50
 LABEL_RATIO = 0.01
 
 
-def run(sizes: tuple[int, ...] = SIZES, folder: Path = FOLDER, *, again: bool = False) -> None:
-    rows = Rows("growth", folder, again=again)
+def run(rows: Rows, sizes: Sequence[int] = SIZES) -> None:
     for n_samples in sizes:
         rows.measure(
             {"n_samples": n_samples},

@@ -4,25 +4,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from performance.apart import ROOT
-from performance.stored import FOLDER, Rows, summary
+from performance.stored import Rows, summary
 
-N_REPEATS = 9
+N_ROUNDS = 9
 TIMED = "import time; start = time.perf_counter(); {}; print(time.perf_counter() - start)"
 CLASSIFIER = "from manyview import MGCNDNSClassifier"
 COMMANDS = (("--help",), ("fit", "--help"), ("bench", "--help"), ("methods",), ("datasets",))
 
 
-def run(folder: Path = FOLDER, *, again: bool = False) -> None:
-    rows = Rows("imports", folder, again=again)
-    rows.measure({"what": "imports"}, imports)
-    rows.measure({"what": "commands"}, commands)
+def run(rows: Rows, n_rounds: int = N_ROUNDS) -> None:
+    rows.measure({"what": "imports"}, lambda: imports(n_rounds))
+    rows.measure({"what": "commands"}, lambda: commands(n_rounds))
 
 
-def imports() -> dict[str, Any]:
+def imports(n_rounds: int) -> dict[str, Any]:
     """Seconds of imports in a fresh process, the classifier's also after torch's."""
     cases = {
         "torch": TIMED.format("import torch"),
@@ -31,7 +29,7 @@ def imports() -> dict[str, Any]:
         "classifier after torch": f"import torch; {TIMED.format(CLASSIFIER)}",
     }
     seconds: dict[str, list[float]] = {case: [] for case in cases}
-    for number in range(N_REPEATS + 1):  # cases take turns; the first round warms up the disk
+    for number in range(n_rounds + 1):  # cases take turns; the first round warms up the disk
         for case, code in cases.items():
             taken = float(_output("-c", code))
             if number:
@@ -39,12 +37,12 @@ def imports() -> dict[str, Any]:
     return {"seconds": {case: summary(values) for case, values in seconds.items()}}
 
 
-def commands() -> dict[str, Any]:
+def commands(n_rounds: int) -> dict[str, Any]:
     """Seconds of whole processes: Python alone, and commands that should answer at once."""
     cases: dict[str, Sequence[str]] = {"python -c pass": ("-c", "pass")}
     cases |= {" ".join(("manyview", *words)): ("-m", "manyview", *words) for words in COMMANDS}
     seconds: dict[str, list[float]] = {case: [] for case in cases}
-    for number in range(N_REPEATS + 1):
+    for number in range(n_rounds + 1):
         for case, arguments in cases.items():
             start = time.perf_counter()
             _output(*arguments)

@@ -8,7 +8,6 @@ from rich.console import Console
 from manyview.files import write_whole
 from performance import growth, plots, tables, whole_job
 from performance.apart import ROOT
-from performance.epoch import N_ROUNDS
 
 TEMPLATE = ROOT / "benchmarks" / "templates" / "performance.md"
 DOCS = ROOT / "docs"
@@ -20,7 +19,6 @@ def page() -> str:
     befores = {row["request"]["before"] for row in tables.rows_of("small")}
     return TEMPLATE.read_text().format(
         machines=machines(),
-        n_rounds=N_ROUNDS,
         epoch=tables.epoch(),
         dense=tables.dense(),
         minutes=whole_job.LIMITS.minutes,

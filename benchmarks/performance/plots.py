@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from manyview.report.figure_style import COLORS, GREY, INK, STYLE, looks, panels
 from manyview.report.figures import UNSAID
@@ -19,7 +20,7 @@ from performance.block_clock import BLOCKS
 from performance.epoch import OURS
 from performance.growth import exponent
 
-HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "")
+HATCHES = ("", "///", "", "---", "", "|||")
 Row = dict[str, Any]
 
 
@@ -39,7 +40,7 @@ def svg(figure: Figure, rows: list[Row]) -> str:
 
 
 def growth_figure(rows: list[Row]) -> Figure:
-    """Time and memory by number of samples, both axes logarithmic, with the exponents."""
+    """Draw time and memory by number of samples on logarithmic axes, with the exponents."""
     sizes = [row["request"]["n_samples"] for row in rows]
     series = (
         ("graphs", "seconds", [row["seconds"]["graphs"] for row in rows]),
@@ -47,25 +48,41 @@ def growth_figure(rows: list[Row]) -> Figure:
         ("peak memory", "GB", [row["peak_mb"] / 1024 for row in rows]),
     )
     figure, axes = panels(len(series), height=2.3)
+    (look,) = looks([True])
     with rc_context(STYLE):
         for axis, (title, unit, values) in zip(axes, series, strict=True):
-            (look,) = looks([True])
+            linear = [values[0] * size / sizes[0] for size in sizes]
+            axis.loglog(sizes, linear, color=GREY, linestyle=":", zorder=2)
             axis.loglog(sizes, values, **look.line())
             if len(sizes) > 1:
-                power = exponent(sizes, values)
-                middle = np.exp(np.mean(np.log(values)) - power * np.mean(np.log(sizes)))
-                fitted = middle * np.power(sizes, power)
-                axis.loglog(sizes, fitted, color=GREY, linestyle=":", zorder=2)
-                title = f"{title}: samples$^{{{power:.2f}}}$"
+                title = f"{title}: samples$^{{{exponent(sizes, values):.2f}}}$"
             axis.set_title(title)
-            axis.set_xlabel("samples")
+            axis.set_xlabel("samples (dotted: linear growth)")
             axis.set_ylabel(unit)
-            axis.minorticks_off()
+            axis.set_xticks(sizes, [short(size) for size in sizes], minor=False)
+            axis.set_xticks([], minor=True)
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.yaxis.set_minor_locator(NullLocator())
     return figure
 
 
+def short(size: int) -> str:
+    """Write a size for an axis.
+
+    Examples
+    --------
+    >>> short(500), short(30_000), short(1_000_000)
+    ('500', '30k', '1M')
+    """
+    for unit, letter in ((10**6, "M"), (1000, "k")):
+        if size >= unit:
+            return f"{size / unit:g}{letter}"
+    return str(size)
+
+
 def blocks_figure(rows: list[Row]) -> Figure:
-    """Shares of an epoch by block, one bar a size."""
+    """Draw the shares of an epoch by block, one bar a size."""
     figure, (axis,) = panels(1, height=0.9 + 0.32 * len(rows), extra=0.6)
     titles = [f"{row['request']['n_samples']:,}" for row in rows]
     with rc_context(STYLE):

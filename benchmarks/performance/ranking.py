@@ -6,7 +6,6 @@ The trials are those of `benchmarks/plans/ranking.toml`, kept in the store of al
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,9 @@ STORE = FOLDER.parent
 N_JOBS = 2
 
 
-def run(folder: Path = FOLDER, *, again: bool = False) -> None:
+def run(rows: Rows) -> None:
     command = ["-m", "manyview", "bench", "run", str(PLAN), "--out", str(STORE), "-j", str(N_JOBS)]
     subprocess.run([sys.executable, *command], check=True)
-    rows = Rows("ranking", folder, again=again)
     study = Study.open(load_plan(str(PLAN)), STORE, os.environ.get("MANYVIEW_DATA"))
     for dataset in study.plan.datasets:
         rows.measure({"dataset": dataset}, lambda dataset=dataset: compare(study, dataset))

@@ -14,7 +14,7 @@ import numpy as np
 
 from manyview import MGCNDNSClassifier, hide_labels, load_dataset
 from performance.apart import ROOT, Meter, run_apart
-from performance.stored import FOLDER, Rows, summary
+from performance.stored import Rows, summary
 
 DATASETS = ("bbcsports", "digits")
 BEFORE = "a46ba44"  # the last commit before the work on large data
@@ -23,15 +23,14 @@ N_FITS = 5  # in each process, after one to warm up
 LABEL_RATIO = 0.1
 
 
-def run(before: str = BEFORE, folder: Path = FOLDER, *, again: bool = False) -> None:
+def run(rows: Rows, before: str = BEFORE, n_rounds: int = N_ROUNDS) -> None:
     """Measure against `before`, a checkout's folder or a commit of this repository."""
-    rows = Rows("small", folder, again=again)
     with tempfile.TemporaryDirectory() as temporary:
         source = source_of(before, Path(temporary))
         for dataset in DATASETS:
             rows.measure(
                 {"dataset": dataset, "before": before},
-                lambda dataset=dataset: compare(dataset, source),
+                lambda dataset=dataset: compare(dataset, source, n_rounds),
             )
 
 
@@ -52,10 +51,10 @@ def source_of(before: str, temporary: Path) -> Path:
     return temporary / "src"
 
 
-def compare(dataset: str, before: Path) -> dict[str, Any]:
+def compare(dataset: str, before: Path, n_rounds: int) -> dict[str, Any]:
     """Let both states take turns, and set their times beside each other."""
     found: dict[str, list[dict[str, Any]]] = {"now": [], "before": []}
-    for number in range(N_ROUNDS):
+    for number in range(n_rounds):
         states = [("now", None), ("before", before)]
         for state, source in states if number % 2 == 0 else states[::-1]:
             outcome = run_apart(measure, source=source, dataset=dataset)

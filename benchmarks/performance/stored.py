@@ -20,7 +20,7 @@ class Rows:
     """The rows of one benchmark: a request each, and what was measured for it.
 
     Rows of the same code on the same machine are kept, so a run that was stopped goes on where it
-    stopped; rows of other code or of another machine go.
+    stopped; rows of other code or of another machine go, and failed ones.
     """
 
     def __init__(self, name: str, folder: Path = FOLDER, *, again: bool = False) -> None:
@@ -36,7 +36,9 @@ class Rows:
         if self.path.exists() and not again:
             before = json.loads(self.path.read_text())
             if all(before[key] == self._document[key] for key in ("code", "machine")):
-                self._document["rows"] = before["rows"]
+                self._document["rows"] = [
+                    row for row in before["rows"] if row.get("status") != "failed"
+                ]
 
     def measure(self, request: dict[str, Any], function: Callable[[], dict[str, Any]]) -> None:
         """Call the function and keep what it returns, unless the request has a row already."""

@@ -5,7 +5,7 @@ ended, and the row says so.
 """
 
 import time
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,23 +14,22 @@ from manyview.experiments.limits import Limits
 from manyview.methods import find_method
 from performance.apart import N_THREADS, Meter, run_apart
 from performance.made_data import made_problem
-from performance.stored import FOLDER, Rows
+from performance.stored import Rows
 
 SIZES = (2000, 10_000, 100_000)
 METHODS = ("mgcn-dns", "label-spreading", "gcn-fusion")
 LABEL_RATIO = 0.01
 LIMITS = Limits(minutes=60, memory_gb=16, n_threads=N_THREADS)
-N_REPEATS_BELOW = {20_000: 5, 200_000: 1}
+N_ROUNDS = 5
+ONE_ROUND_FROM = 50_000
 
 
-def run(sizes: tuple[int, ...] = SIZES, folder: Path = FOLDER, *, again: bool = False) -> None:
-    rows = Rows("whole-job", folder, again=again)
+def run(rows: Rows, sizes: Sequence[int] = SIZES, n_rounds: int = N_ROUNDS) -> None:
     for n_samples in sizes:
-        n_repeats = next((n for size, n in N_REPEATS_BELOW.items() if n_samples < size), 1)
-        for repeat in range(n_repeats):  # methods take turns
+        for number in range(1 if n_samples >= ONE_ROUND_FROM else n_rounds):
             for method in METHODS:
                 rows.measure(
-                    {"n_samples": n_samples, "method": method, "repeat": repeat},
+                    {"n_samples": n_samples, "method": method, "round": number},
                     lambda n_samples=n_samples, method=method: run_apart(
                         measure, limits=LIMITS, n_samples=n_samples, method=method
                     ),
