@@ -2,8 +2,8 @@
 
     python -m performance.apart MODULE:FUNCTION ARGUMENTS
 
-imports the function, notes how much memory the imports took, calls it as `function(meter,
-**arguments)` and prints what it returns as one line of JSON.
+imports the function, calls it as `function(meter, **arguments)` with a meter that counts from what
+the imports took, and prints what it returns as one line of JSON.
 """
 
 import importlib
@@ -27,9 +27,13 @@ N_THREADS = int(os.environ.get("OMP_NUM_THREADS", "2"))
 
 
 class Meter:
-    """Memory of this process above what it held after its imports, in MB."""
+    """Memory of this process above what it held at the last `start`, in MB."""
 
     def __init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        """Count from what is held now."""
         self._held = memory_of(os.getpid()) * 1024
         self._earlier = 0.0
         reset_peak_memory()
@@ -44,7 +48,7 @@ class Meter:
         return max(peak_memory() - self._held, 0.0)
 
     def peak(self) -> float:
-        """Peak since the imports."""
+        """Peak since the start."""
         return max(self._earlier, self.peak_of_stretch())
 
 

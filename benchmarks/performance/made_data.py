@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from manyview.contract import MultiViewClassifier
 from manyview.data.splits import hide_labels
+from performance.apart import Meter
 
 N_CLASSES = 10
 N_SHARED = 6  # dimensions in which the classes lie, the same for all views
@@ -22,6 +24,13 @@ def made_views(
         noise = rng.standard_normal((n_samples, n_features), dtype=np.float32)
         views.append(hidden @ directions + noise)
     return views, classes
+
+
+def warm_up(model: MultiViewClassifier, meter: Meter) -> None:
+    """Fit a few samples, so that what is loaded once is not counted, and start the meter."""
+    views, labels, _ = made_problem(200, 0.1)
+    model.fit(views, labels)
+    meter.start()
 
 
 def made_problem(

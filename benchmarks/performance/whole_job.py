@@ -13,7 +13,7 @@ import numpy as np
 from manyview.experiments.limits import Limits
 from manyview.methods import find_method
 from performance.apart import N_THREADS, Meter, run_apart
-from performance.made_data import made_problem
+from performance.made_data import made_problem, warm_up
 from performance.stored import Rows
 
 SIZES = (2000, 10_000, 100_000)
@@ -38,6 +38,7 @@ def run(rows: Rows, sizes: Sequence[int] = SIZES, n_rounds: int = N_ROUNDS) -> N
 
 def measure(meter: Meter, n_samples: int, method: str) -> dict[str, Any]:
     """Fit once; accuracy is of the samples whose labels were hidden."""
+    warm_up(find_method(method)(random_state=0), meter)
     views, labels, classes = made_problem(n_samples, LABEL_RATIO)
     model = find_method(method)(random_state=0)
     start = time.perf_counter()
