@@ -3,12 +3,12 @@
 NOT_YET = "Not measured yet."
 
 
-def table(heads: str, lines: list[list[str]]) -> str:
-    """Lay out a Markdown table; the first column is text, the others are numbers."""
+def table(heads: str, lines: list[list[str]], n_words: int = 1) -> str:
+    """Lay out a Markdown table; the first `n_words` columns are words, the others numbers."""
     if not lines:
         return NOT_YET
     titles = heads.split("|")
-    rule = ["---", *["---:"] * (len(titles) - 1)]
+    rule = ["---"] * n_words + ["---:"] * (len(titles) - n_words)
     return "\n".join(f"| {' | '.join(cells)} |" for cells in [titles, rule, *lines])
 
 

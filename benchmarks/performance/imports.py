@@ -23,10 +23,10 @@ def run(rows: Rows, n_rounds: int = N_ROUNDS) -> None:
 def imports(n_rounds: int) -> dict[str, Any]:
     """Seconds of imports in a fresh process, the classifier's also after torch's."""
     cases = {
-        "torch": TIMED.format("import torch"),
-        "manyview": TIMED.format("import manyview"),
-        "classifier": TIMED.format(CLASSIFIER),
-        "classifier after torch": f"import torch; {TIMED.format(CLASSIFIER)}",
+        "import torch": TIMED.format("import torch"),
+        "import manyview": TIMED.format("import manyview"),
+        CLASSIFIER: TIMED.format(CLASSIFIER),
+        f"{CLASSIFIER}, torch imported before": f"import torch; {TIMED.format(CLASSIFIER)}",
     }
     seconds: dict[str, list[float]] = {case: [] for case in cases}
     for number in range(n_rounds + 1):  # cases take turns; the first round warms up the disk

@@ -8,6 +8,7 @@ from rich.console import Console
 from manyview.files import write_whole
 from performance import growth, plots, tables, whole_job
 from performance.apart import ROOT
+from performance.formats import NOT_YET
 
 TEMPLATE = ROOT / "benchmarks" / "templates" / "performance.md"
 DOCS = ROOT / "docs"
@@ -42,7 +43,8 @@ def machines() -> str:
         stored = tables.document(name)
         if stored["rows"]:
             names_by_text.setdefault(_machine_text(stored), []).append(name)
-    return "\n".join(f"- {', '.join(names)}: {text}" for text, names in names_by_text.items())
+    lines = [f"- {', '.join(names)}: {text}" for text, names in names_by_text.items()]
+    return "\n".join(lines) or NOT_YET
 
 
 def _machine_text(stored: dict[str, Any]) -> str:

@@ -56,7 +56,7 @@ def epoch() -> str:
             f"{ratio(row['ratio'][TUTORIAL]['of_medians'])} of PyG's as in its tutorial, and "
             f"{ratio(row['ratio'][row['fastest']]['of_medians'])} of PyG's in its fastest form."
         )
-    text = table("samples|form|an epoch|ours / this one", lines)
+    text = table("samples|form|an epoch|ours / this one", lines, n_words=2)
     return with_figure(text, "epoch", "An epoch of MGCN-DNS over one of PyG's", said)
 
 
@@ -105,7 +105,7 @@ def whole_jobs() -> str:
             times = ratio(taken / ours) if ours else ""
             accuracy = f"{100 * finished[0]['accuracy']:.1f}"
             lines.append([f"{size:,}", title, seconds(taken), times, memory(peak), accuracy])
-    return table("samples|method|time|ratio|memory|accuracy", lines)
+    return table("samples|method|time|ratio|memory|accuracy", lines, n_words=2)
 
 
 def growth() -> str:
@@ -206,7 +206,7 @@ def small() -> str:
 
 def imports() -> str:
     lines = [
-        [f"`{case}`" if row["request"]["what"] == "commands" else f"import of {case}", spread(one)]
+        [f"`{case}`", spread(one)]
         for row in rows_of("imports")
         for case, one in row["seconds"].items()
     ]
