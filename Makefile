@@ -5,10 +5,10 @@ WORKERS ?= auto
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install -q -c constraints.txt
 
-.PHONY: help demo test check browser bench clean
+.PHONY: help demo test check browser bench bench-1m clean
 
 help:  ## show this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{printf "make %-7s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{printf "make %-8s %s\n", $$1, $$2}'
 
 demo: .venv/.installed-core  ## install, then label 1,797 digits from 2 % of their labels
 	@rm -rf runs/demo
@@ -33,8 +33,11 @@ browser:  ## install Chromium for the tests of our pages, where that is possible
 	  echo "No Chromium here, so the tests of pages will be skipped; install it (Debian: sudo apt-get install chromium) to run them."; \
 	fi
 
-bench: .venv/.installed-dev  ## measure speed, memory and growth
-	$(BIN)/python benchmarks/run.py
+bench: .venv/.installed-dev  ## measure speed, memory and growth; go on where it was stopped
+	$(BIN)/python benchmarks/run.py all
+
+bench-1m: .venv/.installed-dev  ## measure growth up to one million samples
+	$(BIN)/python benchmarks/run.py growth --million
 
 clean:  ## remove what make made: .venv, caches, builds, runs/demo
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist runs/demo

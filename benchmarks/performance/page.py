@@ -1,0 +1,78 @@
+"""docs/performance.md and its figures, from the stored rows and from nothing else."""
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from manyview.files import write_whole
+from performance import growth, plots, tables, whole_job
+from performance.apart import ROOT
+from performance.formats import NOT_YET
+
+TEMPLATE = ROOT / "benchmarks" / "templates" / "performance.md"
+DOCS = ROOT / "docs"
+BENCHMARKS = ("imports", "small", "epoch", "dense", "whole-job", "growth", "ranking")
+
+
+def page() -> str:
+    """Return the text of docs/performance.md."""
+    befores = {row["request"]["before"] for row in tables.rows_of("small")}
+    return TEMPLATE.read_text().format(
+        machines=machines(),
+        epoch=tables.epoch(),
+        dense=tables.dense(),
+        minutes=whole_job.LIMITS.minutes,
+        memory=whole_job.LIMITS.memory_gb,
+        whole_job=tables.whole_jobs(),
+        n_epochs=growth.N_EPOCHS,
+        growth=tables.growth(),
+        blocks=tables.blocks(),
+        bandwidth=tables.bandwidth(),
+        ranking=tables.ranking(),
+        before=", ".join(sorted(befores)) or "not measured yet",
+        small=tables.small(),
+        imports=tables.imports(),
+    )
+
+
+def machines() -> str:
+    """Name the machine and the versions of every benchmark, those alike together."""
+    names_by_text: dict[str, list[str]] = {}
+    for name in BENCHMARKS:
+        stored = tables.document(name)
+        if stored["rows"]:
+            names_by_text.setdefault(_machine_text(stored), []).append(name)
+    lines = [f"- {', '.join(names)}: {text}" for text, names in names_by_text.items()]
+    return "\n".join(lines) or NOT_YET
+
+
+def _machine_text(stored: dict[str, Any]) -> str:
+    machine = stored["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    threads = f"{machine['threads']} thread{'s' if machine['threads'] > 1 else ''}"
+    return (
+        f"{machine['cpu']}, {machine['cores']} cores, {threads}, {machine['memory_gb']:.0f} GB; "
+        f"Python {machine['python']}, {versions}; code {stored['code']}."
+    )
+
+
+def figures() -> dict[Path, str]:
+    """Return the text of every figure, by its path."""
+    draw = {
+        "epoch": plots.epoch_figure,
+        "growth": plots.growth_figure,
+        "blocks": plots.blocks_figure,
+    }
+    return {
+        DOCS / f"performance-{name}.svg": plots.svg(draw[name](rows), rows)
+        for name, rows in tables.figure_rows().items()
+    }
+
+
+def write() -> None:
+    """Write the page and its figures."""
+    console = Console(stderr=True)
+    for path, text in {DOCS / "performance.md": page(), **figures()}.items():
+        write_whole(path, text)
+        console.print(f"wrote {path}")

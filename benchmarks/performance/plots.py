@@ -1,0 +1,138 @@
+"""The figures of docs/performance.md, drawn from the stored rows.
+
+Every file carries a checksum of the numbers it shows, so a figure of other numbers is found out.
+"""
+
+import hashlib
+import json
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from manyview.report.figure_style import COLORS, GREY, INK, STYLE, looks, panels
+from manyview.report.figures import UNSAID
+from performance.block_clock import BLOCKS
+from performance.epoch import OURS
+from performance.growth import exponent
+
+HATCHES = ("", "///", "", "---", "", "|||")
+Row = dict[str, Any]
+
+
+def checksum(rows: list[Row]) -> str:
+    """Name the numbers that a figure shows."""
+    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def svg(figure: Figure, rows: list[Row]) -> str:
+    """Write a figure down; the same rows give the same text."""
+    buffer = BytesIO()
+    metadata = UNSAID["svg"] | {"Description": f"rows {checksum(rows)}"}
+    with rc_context(STYLE):
+        figure.savefig(buffer, format="svg", metadata=metadata)
+    lines = buffer.getvalue().decode().splitlines()
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def growth_figure(rows: list[Row]) -> Figure:
+    """Draw time and memory by number of samples on logarithmic axes, with the exponents."""
+    sizes = [row["request"]["n_samples"] for row in rows]
+    series = (
+        ("graphs", "seconds", [row["seconds"]["graphs"] for row in rows]),
+        ("one epoch", "seconds", [row["epoch"]["median"] for row in rows]),
+        ("peak memory", "GB", [row["peak_mb"] / 1024 for row in rows]),
+    )
+    figure, axes = panels(len(series), height=2.3)
+    (look,) = looks([True])
+    with rc_context(STYLE):
+        for axis, (title, unit, values) in zip(axes, series, strict=True):
+            linear = [values[0] * size / sizes[0] for size in sizes]
+            axis.loglog(sizes, linear, color=GREY, linestyle=":", zorder=2)
+            axis.loglog(sizes, values, **look.line())
+            if len(sizes) > 1:
+                title = f"{title}: samples$^{{{exponent(sizes, values):.2f}}}$"
+            axis.set_title(title)
+            axis.set_xlabel("samples (dotted: linear growth)")
+            axis.set_ylabel(unit)
+            axis.set_xticks(sizes, [short(size) for size in sizes], minor=False)
+            axis.set_xticks([], minor=True)
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.yaxis.set_minor_locator(NullLocator())
+    return figure
+
+
+def short(size: int) -> str:
+    """Write a size for an axis.
+
+    Examples
+    --------
+    >>> short(500), short(30_000), short(1_000_000)
+    ('500', '30k', '1M')
+    """
+    for unit, letter in ((10**6, "M"), (1000, "k")):
+        if size >= unit:
+            return f"{size / unit:g}{letter}"
+    return str(size)
+
+
+def blocks_figure(rows: list[Row]) -> Figure:
+    """Draw the shares of an epoch by block, one bar a size."""
+    figure, (axis,) = panels(1, height=0.9 + 0.32 * len(rows), extra=0.6)
+    titles = [f"{row['request']['n_samples']:,}" for row in rows]
+    with rc_context(STYLE):
+        left = np.zeros(len(rows))
+        for block, color, hatch in zip(BLOCKS, COLORS, HATCHES, strict=False):
+            shares = np.array([100 * row["blocks"][block] for row in rows])
+            axis.barh(
+                titles,
+                shares,
+                left=left,
+                color=color,
+                hatch=hatch,
+                edgecolor="white",
+                linewidth=0.5,
+            )
+            for place, (start, share) in enumerate(zip(left, shares, strict=True)):
+                if share >= 7:
+                    axis.text(
+                        start + share / 2, place, f"{share:.0f}", ha="center", va="center",
+                        color=INK, bbox={"boxstyle": "round,pad=0.15", "fc": "white", "lw": 0},
+                    )  # fmt: skip
+            left += shares
+        axis.invert_yaxis()
+        axis.set_xlim(0, 100)
+        axis.set_xlabel("percent of an epoch, forward and backward")
+        axis.set_ylabel("samples")
+        axis.grid(axis="y", visible=False)
+        handles = [
+            Patch(facecolor=color, hatch=hatch, edgecolor="white", label=block)
+            for block, color, hatch in zip(BLOCKS, COLORS, HATCHES, strict=False)
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    return figure
+
+
+def epoch_figure(rows: list[Row]) -> Figure:
+    """Draw our epoch as a multiple of PyG's, a panel a size; bars are quartiles over rounds."""
+    figure, axes = panels(len(rows), choices=(2, 3, 4), height=1.9, share_y=True)
+    with rc_context(STYLE):
+        for axis, row in zip(axes, rows, strict=True):
+            forms = list(row["ratio"])
+            for place, (form, color) in enumerate(zip(forms, COLORS, strict=False)):
+                ratio = row["ratio"][form]
+                spread = ratio["by_round"]
+                axis.plot([spread["low"], spread["high"]], [place, place], color=color, lw=2.2)
+                axis.plot(ratio["of_medians"], place, "o", color=color, markersize=5)
+            axis.axvline(1, color=INK, linewidth=0.8, linestyle=":")
+            axis.set_yticks(range(len(forms)), forms)
+            axis.set_ylim(len(forms) - 0.5, -0.5)
+            axis.set_xlim(left=0)
+            axis.set_title(f"{row['request']['n_samples']:,} samples")
+            axis.set_xlabel(f"{OURS} / PyG, seconds an epoch")
+    return figure

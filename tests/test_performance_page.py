@@ -1,0 +1,77 @@
+"""The page on performance says what the stored measurements say, and nothing else."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from performance import page, plots, ranking, tables
+from performance.growth import exponent
+
+from manyview.data.catalog import find_card
+
+TRIAL_ROWS = Path(__file__).parent / "helpers" / "performance_rows"  # small, of a busy machine
+
+
+@pytest.fixture
+def trial_rows(monkeypatch):
+    monkeypatch.setattr(tables, "FOLDER", TRIAL_ROWS)
+    return tables.figure_rows()
+
+
+def test_page_is_what_the_measurements_say():
+    path = page.DOCS / "performance.md"
+    assert path.read_text() == page.page(), "run: python benchmarks/run.py page"
+
+
+def test_figures_show_the_stored_rows():
+    shown = {
+        page.DOCS / f"performance-{name}.svg": rows for name, rows in tables.figure_rows().items()
+    }
+    assert set(page.DOCS.glob("performance-*.svg")) == set(shown)
+    for path, rows in shown.items():
+        said = f"rows {plots.checksum(rows)}"
+        assert said in path.read_text(), "run: python benchmarks/run.py page"
+
+
+def test_page_has_every_section_once_all_is_measured(trial_rows):
+    text = page.page()
+    assert tables.NOT_YET not in text
+    for name in trial_rows:
+        assert f"(performance-{name}.svg)" in text
+    for said in ("no data", "1.00 [0.90 to 1.10]", "(its fastest)", "`manyview --help`"):
+        assert said in text
+    assert "Fitted exponents from 1,000 to 3,000 samples" in text
+
+
+def test_every_line_of_a_table_has_a_cell_for_every_head(trial_rows):
+    blocks = [block for block in page.page().split("\n\n") if block.startswith("|")]
+    assert blocks
+    for block in blocks:
+        assert len({line.count(" | ") for line in block.splitlines()}) == 1, block
+
+
+def test_figures_of_the_same_rows_are_the_same(trial_rows):
+    first, second = page.figures(), page.figures()
+    assert len(first) == len(trial_rows) == 3
+    assert first == second
+
+
+def test_shares_of_the_blocks_make_a_whole_epoch(trial_rows):
+    for row in trial_rows["blocks"]:
+        shares = row["blocks"].values()
+        assert min(shares) >= 0
+        assert sum(shares) == pytest.approx(1)
+
+
+def test_exponent_is_the_power_that_was_put_in():
+    sizes = [10, 100, 1000]
+    assert exponent(sizes, [3 * size**1.15 for size in sizes]) == pytest.approx(1.15)
+
+
+def test_plan_of_the_ranking_compares_fast_with_exact_on_known_data():
+    plan = tomllib.loads(ranking.PLAN.read_text())
+    assert [find_card(name).name for name in plan["datasets"]] == plan["datasets"]
+    assert {name: entry["params"] for name, entry in plan["methods"].items()} == {
+        "exact": {"ranking": "exact"},
+        "fast": {"ranking": "fast"},
+    }
