@@ -27,7 +27,7 @@ def rank_points(blocks: RankBlocks) -> Tensor:
     scores = blocks.ranked.scores
     own = torch.arange(N_POINTS, dtype=scores.dtype, device=scores.device)
     half = blocks.sizes[:, None] * (N_POINTS / 2)
-    between = half * (1 + chebyshev_points(scores)) - 0.5
+    between = half * (1 + chebyshev_points(scores.device)) - 0.5
     return blocks.starts[:, None] + torch.where(blocks.is_smooth[:, None], between, own)
 
 
@@ -40,14 +40,14 @@ def point_weights(blocks: RankBlocks, by_rank: Tensor) -> Tensor:
     weights = in_units(by_rank, blocks.n_units)
     own = torch.arange(2 * N_POINTS, dtype=by_rank.dtype, device=by_rank.device)
     places = (own + 0.5) / N_POINTS - 1
-    merge = chebyshev_polynomials(places) @ chebyshev_coefficients(by_rank).T
+    merge = chebyshev_polynomials(places) @ chebyshev_coefficients(by_rank.device).T
     levels = [weights]
     for _ in range((blocks.n_units - 1).bit_length()):
         if len(weights) % 2:
             weights = torch.cat([weights, weights.new_zeros(1, N_POINTS)])
         weights = weights.view(-1, 2 * N_POINTS) @ merge
         levels.append(weights)
-        merge = halves_to_whole(by_rank)
+        merge = halves_to_whole(by_rank.device)
     level_starts = torch.tensor([0, *map(len, levels)], device=by_rank.device).cumsum(0)
     level = (blocks.sizes - 1).to(torch.float64).log2().floor().long() + 1
     level = torch.where(blocks.is_smooth, level, 0)
@@ -81,14 +81,14 @@ class ScorePoints:
         first = ranked.scores[blocks.starts] - middle_scores
         last = ranked.scores[blocks.lasts] - middle_scores
         center, half = (first + last) / 2, (last - first) / 2
-        between = center[:, None] + half[:, None] * chebyshev_points(half)
+        between = center[:, None] + half[:, None] * chebyshev_points(half.device)
         self.scores = torch.where(
             blocks.is_smooth[:, None], between, from_middle[blocks.first_units]
         )
         self.falls = fall[blocks.first_units].masked_fill(blocks.is_smooth[:, None], 0.0)
         decay = torch.exp(-fall).masked_fill_(~is_smooth[:, None], 1.0)
         self.decay = decay.masked_fill_((positions >= ranked.n_nodes).view(-1, N_POINTS), 0.0)
-        self._coefficients = chebyshev_coefficients(half)
+        self._coefficients = chebyshev_coefficients(half.device)
         of_smooth = blocks.of_unit[self._smooth]
         places = from_middle[self._smooth] - center[of_smooth][:, None]
         places /= torch.where(half == 0, 1.0, half)[of_smooth][:, None]

@@ -4,6 +4,7 @@ A polynomial of degree 15 is given by its values at the points. A sum over many 
 into a sum over the points: sum_i w_i f(x_i) = sum_k W_k f(x_k) for such a polynomial f.
 """
 
+from functools import cache
 from math import pi
 
 import torch
@@ -12,9 +13,10 @@ from torch import Tensor
 N_POINTS = 16
 
 
-def chebyshev_points(like: Tensor) -> Tensor:
+@cache
+def chebyshev_points(device: torch.device) -> Tensor:
     """Return the points, in (-1, 1): [point]."""
-    order = torch.arange(N_POINTS, dtype=like.dtype, device=like.device)
+    order = torch.arange(N_POINTS, dtype=torch.float64, device=device)
     return -torch.cos((2 * order + 1) * (pi / (2 * N_POINTS)))
 
 
@@ -27,23 +29,25 @@ def chebyshev_polynomials(places: Tensor, dim: int = -1) -> Tensor:
     return torch.stack(values, dim=dim)
 
 
-def chebyshev_coefficients(like: Tensor) -> Tensor:
+@cache
+def chebyshev_coefficients(device: torch.device) -> Tensor:
     """Matrix from values at the points to coefficients of the polynomials: [point, degree].
 
     The polynomials are orthogonal on the points, so it is their own values, scaled.
     """
-    polynomials = chebyshev_polynomials(chebyshev_points(like)) * (2 / N_POINTS)
+    polynomials = chebyshev_polynomials(chebyshev_points(device)) * (2 / N_POINTS)
     polynomials[:, 0] /= 2
     return polynomials
 
 
-def halves_to_whole(like: Tensor) -> Tensor:
+@cache
+def halves_to_whole(device: torch.device) -> Tensor:
     """Matrix from weights at the points of two halves to weights at the points of the whole.
 
     Shapes
     ------
     returns : [point of the first half, then of the second; point of the whole]
     """
-    points = chebyshev_points(like)
+    points = chebyshev_points(device)
     places = torch.cat([points - 1, points + 1]) / 2
-    return chebyshev_polynomials(places) @ chebyshev_coefficients(like).T
+    return chebyshev_polynomials(places) @ chebyshev_coefficients(device).T

@@ -115,7 +115,7 @@ class FastRanking:
                 sums[n].index_add_(0, pairs.nodes[part], found)
                 _note_largest(by_rows, pairs.rows[part], found[:, 1:])
         gain = self._at_nodes(sums[:, :, :1])[0, self._first]
-        tail = (sums[0, :, 0] @ chebyshev_coefficients(mass)[:, -2:]).abs().amax(dim=1) * is_smooth
+        tail = (sums[0, :, 0] @ chebyshev_coefficients(mass.device)[:, -2:]).abs().amax(dim=1) * is_smooth
         left_out = sums[-1, :, 0].abs().amax(dim=1) / (N_TERMS + 1)
         error = torch.stack([by_nodes * gain.max(), by_rows, tail, left_out]).amax(dim=0)
         return gain, error / (gain.max() - gain.min()).clamp(min=RESOLUTION * gain.max())
@@ -210,7 +210,7 @@ def _with_tail(weights: Tensor, is_smooth: Tensor) -> Tensor:
     returns : [block, 3, point]
     """
     total = weights.sum(dim=1) * is_smooth
-    tail = chebyshev_coefficients(weights)[:, -2:].T
+    tail = chebyshev_coefficients(weights.device)[:, -2:].T
     return torch.cat([weights[:, None], total[:, None, None] * tail], dim=1)
 
 
