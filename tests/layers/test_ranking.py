@@ -167,7 +167,8 @@ def test_float32_stays_near_the_dense_float64(generator, name, temperature):
     scores = hard_scores(name, generator).requires_grad_()
     exact_scores = scores.detach().double().requires_grad_()
     incoming = torch.rand(len(scores), generator=generator)
-    gain, exact = discounted_gain(scores, temperature), dense_gain(exact_scores, temperature)
+    gain = discounted_gain(scores, temperature, ranking="exact")
+    exact = dense_gain(exact_scores, temperature)
     assert gain.dtype == torch.float32
     torch.testing.assert_close(gain.double(), exact, rtol=0, atol=2e-6 * exact.max().item())
     (gradient,) = torch.autograd.grad(gain, scores, incoming)
@@ -181,3 +182,11 @@ def test_what_lies_outside_the_window_is_below_rounding(generator):
     torch.testing.assert_close(
         discounted_gain(scores, 0.01), dense_gain(scores, 0.01), rtol=1e-11, atol=0
     )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_equal_scores_share_one_gain(generator, dtype):
+    scores = torch.randint(0, 20, (500,), generator=generator).to(dtype) / 20
+    gain = discounted_gain(scores, 0.3, ranking="exact")
+    assert gain.dtype == dtype
+    assert len(gain.unique()) == len(scores.unique())

@@ -46,7 +46,7 @@ def fast_gain(scores: Tensor, temperature: float) -> Tensor:
     Shapes
     ------
     scores : [node]
-    returns : [node]
+    returns : [node], float64
     """
     gain: Tensor = _FastGain.apply(scores, temperature)  # type: ignore[no-untyped-call]
     return gain
@@ -57,18 +57,17 @@ class _FastGain(torch.autograd.Function):
     def forward(ctx: Any, scores: Tensor, temperature: float) -> Tensor:
         blocks = RankBlocks(SortedScores(scores, temperature))
         ranking = FastRanking(blocks)
-        while (is_coarse := ranking.error > TOLERANCE).any():
+        while (is_coarse := blocks.is_smooth & ~(ranking.error <= TOLERANCE)).any():
             blocks.halve(is_coarse)
             ranking = FastRanking(blocks)
-        ctx.ranking, ctx.temperature = ranking, temperature
-        gain = ranking.gain.to(scores)
-        return torch.empty_like(gain).scatter_(0, blocks.ranked.order, gain)
+        ctx.ranking, ctx.temperature, ctx.dtype = ranking, temperature, scores.dtype
+        return torch.empty_like(ranking.gain).scatter_(0, ranking.order, ranking.gain)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         order = ctx.ranking.order
-        slope = ctx.ranking.gradient(gradients[0][order].double()) / ctx.temperature
-        return torch.empty_like(slope).scatter_(0, order, slope).to(gradients[0]), None
+        slope = ctx.ranking.gradient(gradients[0][order]) / ctx.temperature
+        return torch.empty_like(slope).scatter_(0, order, slope).to(ctx.dtype), None
 
 
 class FastRanking:
@@ -115,7 +114,9 @@ class FastRanking:
                 sums[n].index_add_(0, pairs.nodes[part], found)
                 _note_largest(by_rows, pairs.rows[part], found[:, 1:])
         gain = self._at_nodes(sums[:, :, :1])[0, self._first]
-        tail = (sums[0, :, 0] @ chebyshev_coefficients(mass.device)[:, -2:]).abs().amax(dim=1) * is_smooth
+        tail = (sums[0, :, 0] @ chebyshev_coefficients(mass.device)[:, -2:]).abs().amax(
+            dim=1
+        ) * is_smooth
         left_out = sums[-1, :, 0].abs().amax(dim=1) / (N_TERMS + 1)
         error = torch.stack([by_nodes * gain.max(), by_rows, tail, left_out]).amax(dim=0)
         return gain, error / (gain.max() - gain.min()).clamp(min=RESOLUTION * gain.max())
@@ -149,20 +150,20 @@ class FastRanking:
             means = _sum_rows(pairs, means)[pairs.rows - pairs.chunk.start]
             shared[0].index_add_(0, pairs.nodes, torch.bmm(weights * means[:, None], p))
         own_sums, shared_sums = self._at_nodes(own), self._at_nodes(shared)
-        plain, tilted = (
-            incoming * self._from_middle_of_ties(own_sums)
-            - self._from_middle_of_ties(shared_sums)
+        plain, tilted = incoming * self._from_middle_of_ties(own_sums) - self._from_middle_of_ties(
+            shared_sums
         )
         before = torch.cat([plain.new_zeros(1), plain.cumsum(0)])
         lower_minus_higher = (before[-1] - before[self._past]) - before[self._first]
-        return tilted - lower_minus_higher
+        slope: Tensor = tilted - lower_minus_higher
+        return slope
 
     def _at_nodes(self, sums: Tensor) -> Tensor:
         """Interpolate sums and give each term its decay: [term, block, n, point] to [n, node]."""
         n_sums, decay = sums.shape[2], self._nodes.decay[:, None]
         terms = self._nodes.spread(sums.permute(1, 2, 0, 3).flatten(1, 2))
         terms = terms.unflatten(1, (n_sums, len(sums)))
-        values = terms[:, :, -1] * decay
+        values: Tensor = terms[:, :, -1] * decay
         for n in reversed(range(len(sums) - 1)):
             values = (values + terms[:, :, n]) * decay
         return values.transpose(0, 1).flatten(1)

@@ -3,14 +3,14 @@
 With scores sorted in descending order, row r of the rank probabilities is a bell around its
 own rank: its logits are concave in the node with their top at node r. So a block of rows
 touches only a window of nodes, the rest is below rounding; the blocks are computed
-one after the other and again in the backward pass, in O(m) memory. Every row is computed: this is
-the exact form, O(m^2) where rows are wide. `fast_ranking` needs a few rows only.
+one after the other and again in the backward pass, in O(m) memory. Every row is computed: this
+is the exact form, O(m^2) where rows are wide. `fast_ranking` needs a few rows only.
 
 All differences are taken near the window before they are rounded, so float32 scores lose
 nothing when m is large.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import log
 from typing import Any
@@ -24,6 +24,7 @@ from manyview.layers.sorted_scores import SortedScores
 FAST_FROM = 1000  # nodes; below, computing every row takes less time
 BLOCK_ROWS = 64
 BLOCK_ENTRIES = 2**18  # a block of few nodes takes more rows, up to as many entries
+KEPT_ENTRIES = 2**20  # probabilities kept for the backward pass; more are computed again
 # A logit this far below the top of its row adds less than rounding does, and is left out.
 NEGLIGIBLE = {torch.float32: 25.0, torch.float64: 40.0}
 LN2 = log(2.0)
@@ -61,7 +62,7 @@ def discounted_gain(
 
     Returns
     -------
-    [node]
+    [node], in float64 where it is fast: gains may differ by less than float32 holds
     """
     is_fast = ranking == "fast" or (ranking == "auto" and len(scores) >= FAST_FROM)
     if is_fast and rank_axis == "rows":
@@ -89,31 +90,38 @@ def _blocks(ranked: SortedScores, dtype: torch.dtype) -> Iterator[_Block]:
     bounds = torch.stack([starts, lasts + 1, up, down + 1], dim=1).tolist()
     for start, stop, first, past in bounds:
         rows, window, middle = slice(start, stop), slice(first, past), (start + stop) // 2
-        middle = min(middle, ranked.n_nodes - 1)
-        tilts = -2.0 * (position[rows] - middle)
         from_middle = ranked.scores[window] - ranked.scores[middle]
         fall = ranked.fall(position[middle], position[window])
-        logits = torch.addcmul(-fall, tilts[:, None].to(fall), from_middle)
-        logits -= logits.amax(dim=1, keepdim=True)  # rounded only once near 0
-        probabilities = torch.softmax(logits.to(dtype), dim=1)
-        yield _Block(rows, window, tilts.to(dtype), middle, probabilities)
+        tilts = (-2.0 * (position[rows] - middle)).to(fall)
+        own = slice(start - first, stop - first)
+        tops = tilts * from_middle[own] - fall[own]
+        by_row = torch.stack([tilts, -torch.ones_like(tilts), -tops], dim=1)
+        by_node = torch.stack([from_middle, fall, torch.ones_like(fall)])
+        logits = (by_row @ by_node).to(dtype)  # rounded only once near 0
+        yield _Block(rows, window, tilts.to(dtype), middle, torch.softmax(logits, dim=1))
 
 
 class _DiscountedGain(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, temperature: float, as_printed: bool) -> Tensor:
         ctx.save_for_backward(scores)
-        ctx.temperature, ctx.as_printed = temperature, as_printed
+        ctx.temperature, ctx.as_printed, ctx.blocks = temperature, as_printed, None
         ranked = SortedScores(scores, temperature)
         discount = rank_discount(ranked.n_nodes, scores)
         gain = torch.zeros_like(scores)
-        for block in _blocks(ranked, scores.dtype):
+        blocks: Iterable[_Block] = _blocks(ranked, scores.dtype)
+        if ranked.n_nodes**2 <= KEPT_ENTRIES:
+            blocks = ctx.blocks = list(blocks)
+        for block in blocks:
             increase = torch.expm1(block.probabilities * LN2)  # 2^P - 1
             if as_printed:
                 gain[block.rows] = increase @ discount[ranked.order[block.window]]
             else:
                 gain[block.window] += discount[block.rows] @ increase
-        return gain if as_printed else torch.empty_like(gain).scatter_(0, ranked.order, gain)
+        if as_printed:
+            return gain
+        first, _ = ranked.tie_bounds()
+        return torch.empty_like(gain).scatter_(0, ranked.order, gain[first])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
@@ -128,13 +136,15 @@ class _DiscountedGain(torch.autograd.Function):
         first, past = ranked.tie_bounds()
         plain = torch.zeros_like(ranked.scores)
         tilted = torch.zeros_like(ranked.scores)
-        for block in _blocks(ranked, scores.dtype):
+        for block in ctx.blocks or _blocks(ranked, scores.dtype):
             p, window = block.probabilities, block.window
-            d_p = by_rank[block.rows, None] * by_node[window] * torch.exp2(p) * LN2
-            d_logit = p * (d_p - (d_p * p).sum(dim=1, keepdim=True))
-            total = d_logit.sum(dim=0).double()
+            slope = torch.exp2(p).mul_(p).mul_(LN2)  # p f'(p), f(p) = 2^p - 1
+            weights = torch.stack([by_rank[block.rows], by_rank[block.rows] * block.tilts])
+            slope *= by_node[window]
+            d_logit = slope.addcmul_(p, slope.sum(dim=1, keepdim=True), value=-1)
+            total, tilt = (weights @ d_logit).double()
             plain[window] += total
-            tilted[window] += (block.tilts @ d_logit).double()
+            tilted[window] += tilt
             tilted[window] += (first[window] + past[window] - 1 - 2 * block.middle) * total
         before = torch.cat([plain.new_zeros(1), plain.cumsum(0)])
         lower_minus_higher = (before[-1] - before[past]) - before[first]
