@@ -289,6 +289,7 @@ def test_views_at_predict_follow_their_names_not_their_order(model, tiny_views):
         ({"graph_learning": "edges"}, "Did you mean 'edge'?"),
         ({"node_selection": "topk"}, "Did you mean 'top-k'?"),
         ({"rank_axis": "row"}, "Did you mean 'rows'?"),
+        ({"ranking": "quick"}, "ranking must be"),
         ({"hidden": 0}, "hidden must be a whole number of at least 1"),
         ({"n_layers": 1.5}, "n_layers must be a whole number of at least 1; got 1.5"),
         ({"dropout": 1.0}, "dropout must be at least 0 and below 1; got 1.0"),

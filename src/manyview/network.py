@@ -164,6 +164,7 @@ def build_network(
     tau: float,
     initial_threshold: float,
     rank_axis: str,
+    ranking: str,
     hidden: int,
     n_layers: int,
     dropout: float,
@@ -183,7 +184,7 @@ def build_network(
             n_columns = n_samples if graph_learning == "full" else min(rank, n_samples)
             learning = FactorGraphLearning(n_samples, n_columns, gamma)
         if node_selection == "differentiable":
-            selection = NodeSelection(tau, initial_threshold, rank_axis)
+            selection = NodeSelection(tau, initial_threshold, rank_axis, ranking)
         elif node_selection == "top-k":
             selection = TopKSelection(n_selected)
         layers = [GraphConvolution(n_inputs, n_outputs) for n_inputs, n_outputs in pairwise(widths)]

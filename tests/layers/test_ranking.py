@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from manyview.layers import ranking
-from manyview.layers.ranking import discounted_gain, rank_discount, total_gap
+from manyview.layers.ranking import discounted_gain, rank_discount
 
 
 def literal_probabilities(scores, temperature):
@@ -59,16 +59,6 @@ def test_gain_equals_a_literal_loop_under_ties(generator, rank_axis):
     )
 
 
-def test_total_gap_equals_a_literal_loop(generator):
-    scores = random_scores(12, generator).sort(descending=True).values
-    expected = [sum(abs(score - other) for other in scores.tolist()) for score in scores.tolist()]
-    torch.testing.assert_close(total_gap(scores), torch.tensor(expected, dtype=torch.float64))
-
-
-def test_total_gap_of_equal_scores_is_exactly_zero():
-    assert (total_gap(torch.full((1001,), 10.1, dtype=torch.float64)) == 0).all()
-
-
 def test_gain_follows_nodes_when_they_are_renumbered(generator):
     scores, order = random_scores(20, generator), torch.randperm(20, generator=generator)
     before = discounted_gain(scores, 0.5)
@@ -117,6 +107,7 @@ def test_gain_and_gradient_do_not_depend_on_the_block_size(
     whole = discounted_gain(scores, 0.2, rank_axis)
     (whole_gradient,) = torch.autograd.grad(whole, scores, incoming)
     monkeypatch.setattr(ranking, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 0)
     blocked = discounted_gain(scores, 0.2, rank_axis)
     (gradient,) = torch.autograd.grad(blocked, scores, incoming)
     torch.testing.assert_close(blocked, whole)
@@ -127,6 +118,7 @@ def test_gain_and_gradient_do_not_depend_on_the_block_size(
 @pytest.mark.parametrize("temperature", [0.05, 1.0])
 def test_gain_passes_gradcheck(generator, monkeypatch, temperature, rank_axis):
     monkeypatch.setattr(ranking, "BLOCK_ROWS", 4)
+    monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 0)
     scores = random_scores(10, generator).requires_grad_()
     assert torch.autograd.gradcheck(
         lambda values: discounted_gain(values, temperature, rank_axis), (scores,)
@@ -135,6 +127,7 @@ def test_gain_passes_gradcheck(generator, monkeypatch, temperature, rank_axis):
 
 def test_gradient_under_ties_equals_the_dense_one(generator, monkeypatch):
     monkeypatch.setattr(ranking, "BLOCK_ROWS", 4)
+    monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 0)
     scores = (torch.randint(0, 4, (15,), generator=generator).double() / 4).requires_grad_()
     incoming = random_scores(15, generator)
     (gradient,) = torch.autograd.grad(discounted_gain(scores, 0.2), scores, incoming)
@@ -174,7 +167,8 @@ def test_float32_stays_near_the_dense_float64(generator, name, temperature):
     scores = hard_scores(name, generator).requires_grad_()
     exact_scores = scores.detach().double().requires_grad_()
     incoming = torch.rand(len(scores), generator=generator)
-    gain, exact = discounted_gain(scores, temperature), dense_gain(exact_scores, temperature)
+    gain = discounted_gain(scores, temperature, ranking="exact")
+    exact = dense_gain(exact_scores, temperature)
     assert gain.dtype == torch.float32
     torch.testing.assert_close(gain.double(), exact, rtol=0, atol=2e-6 * exact.max().item())
     (gradient,) = torch.autograd.grad(gain, scores, incoming)
@@ -190,24 +184,9 @@ def test_what_lies_outside_the_window_is_below_rounding(generator):
     )
 
 
-def test_smooth_blocks_need_few_rows_at_any_size(generator):
-    for n_nodes in (2_000, 20_000):
-        scores = 0.05 * torch.rand(n_nodes, generator=generator)
-        ranked = ranking._SortedScores(scores, temperature=1.0)
-        discount = ranking.rank_discount(n_nodes, scores)
-        blocks = list(ranked.blocks(discount, every_row=False))
-        n_exponentials = sum(block.probabilities.numel() for block in blocks)
-        assert n_exponentials < 300 * n_nodes
-        total = sum(block.weights.double().sum() for block in blocks)
-        torch.testing.assert_close(total, discount.double().sum(), rtol=1e-6, atol=0)
-
-
-def test_rows_between_sum_smooth_functions_as_all_ranks_do(generator):
-    ranks = torch.arange(100, 400, dtype=torch.float64)
-    weights = torch.rand(300, dtype=torch.float64, generator=generator)
-    between, sums = ranking._rows_between(ranks, weights)
-
-    def bell(ranks):
-        return torch.exp(-(((ranks - 230) / 150) ** 2))
-
-    torch.testing.assert_close(sums @ bell(between), weights @ bell(ranks), rtol=1e-8, atol=0)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_equal_scores_share_one_gain(generator, dtype):
+    scores = torch.randint(0, 20, (500,), generator=generator).to(dtype) / 20
+    gain = discounted_gain(scores, 0.3, ranking="exact")
+    assert gain.dtype == dtype
+    assert len(gain.unique()) == len(scores.unique())

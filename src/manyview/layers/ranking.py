@@ -3,27 +3,28 @@
 With scores sorted in descending order, row r of the rank probabilities is a bell around its
 own rank: its logits are concave in the node with their top at node r. So a block of rows
 touches only a window of nodes, the rest is below rounding; the blocks are computed
-one after the other and again in the backward pass, in O(m) memory.
-
-In float64 every row is computed: the exact oracle. In float32 a block is as long as its rows
-are wide, and since a row changes smoothly with its rank, 16 rows between the ranks stand for
-all of them, to rounding: about 100 exponentials a node at any m. Where rows are narrow (a small
-tau, few nodes) every row is computed in float32 too.
+one after the other and again in the backward pass, in O(m) memory. Every row is computed: this
+is the exact form, O(m^2) where rows are wide. `fast_ranking` needs a few rows only.
 
 All differences are taken near the window before they are rounded, so float32 scores lose
 nothing when m is large.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import log, pi
+from math import log
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from manyview.layers.fast_ranking import fast_gain
+from manyview.layers.sorted_scores import SortedScores
+
+FAST_FROM = 1000  # nodes; below, computing every row takes less time
 BLOCK_ROWS = 64
-N_BETWEEN = 16  # rows between ranks in a smooth block; 16 give float32 all its digits
+BLOCK_ENTRIES = 2**18  # a block of few nodes takes more rows, up to as many entries
+KEPT_ENTRIES = 2**20  # probabilities kept for the backward pass; more are computed again
 # A logit this far below the top of its row adds less than rounding does, and is left out.
 NEGLIGIBLE = {torch.float32: 25.0, torch.float64: 40.0}
 LN2 = log(2.0)
@@ -34,17 +35,9 @@ def rank_discount(n_nodes: int, like: Tensor) -> Tensor:
     return 1.0 / torch.log2(torch.arange(2, n_nodes + 2, dtype=like.dtype, device=like.device))
 
 
-def total_gap(sorted_scores: Tensor) -> Tensor:
-    """Sum of distances to all other scores, from scores in descending order: Delta 1, Eq. (10)."""
-    n_nodes = len(sorted_scores)
-    below_first = sorted_scores - sorted_scores[0]  # gaps alone count: equal scores give exact 0
-    position = torch.arange(n_nodes, dtype=sorted_scores.dtype, device=sorted_scores.device)
-    before = below_first.cumsum(0) - below_first
-    after = below_first.sum() - before - below_first
-    return before - after + (n_nodes - 1 - 2 * position) * below_first
-
-
-def discounted_gain(scores: Tensor, temperature: float, rank_axis: str = "rows") -> Tensor:
+def discounted_gain(
+    scores: Tensor, temperature: float, rank_axis: str = "rows", ranking: str = "auto"
+) -> Tensor:
     """Sum each node's discounted rank probabilities: I, Eq. (9)-(12).
 
         P[r, :] = softmax(((m + 1 - 2r) a_s - Delta 1) / tau)       [rank, node]
@@ -54,167 +47,107 @@ def discounted_gain(scores: Tensor, temperature: float, rank_axis: str = "rows")
     The second form is the paper's: it takes row i for node i although row i is rank i, and
     depends on how nodes are numbered.
 
-    Shapes
-    ------
-    scores : [node]
-    returns : [node]
+    Parameters
+    ----------
+    scores
+        [node]
+    temperature
+        Softness tau.
+    rank_axis
+        "rows" or "as-printed".
+    ranking
+        "exact" computes every row, "fast" a few rows that stand for all, in O(m log m); its error
+        is checked to be below 1e-5 of the gains' range. "auto" takes the faster for the number of
+        nodes. "as-printed" is always exact.
+
+    Returns
+    -------
+    [node], in float64 where it is fast: gains may differ by less than float32 holds
     """
+    is_fast = ranking == "fast" or (ranking == "auto" and len(scores) >= FAST_FROM)
+    if is_fast and rank_axis == "rows":
+        return fast_gain(scores, temperature)
     gain: Tensor = _DiscountedGain.apply(scores, temperature, rank_axis == "as-printed")  # type: ignore[no-untyped-call]
     return gain
 
 
 @dataclass(frozen=True)
 class _Block:
-    ranks: Tensor  # [row] from 0, whole or between
-    weights: Tensor  # [row] discount of the ranks the row stands for
+    rows: slice
+    window: slice  # of nodes
+    tilts: Tensor  # [row], slope of its logits in the score, from that of the middle row
     middle: int
-    window: slice
     probabilities: Tensor  # [row, node of the window]
 
 
-class _SortedScores:
-    """Scores in descending order, cut into blocks of rank probabilities."""
-
-    def __init__(self, scores: Tensor, temperature: float) -> None:
-        ordered = scores.double().sort(descending=True, stable=True)
-        self.order = ordered.indices
-        self.n_nodes = len(scores)
-        self.scores = ordered.values / temperature  # in units of tau from here on
-        self.gaps = total_gap(self.scores)
-        self.position = torch.arange(self.n_nodes, dtype=torch.float64, device=scores.device)
-        self.dtype = scores.dtype
-
-    def slope(self, ranks: Tensor) -> Tensor:
-        """Factor of the scores in a row's logits: m + 1 - 2r, ranks counted from 1."""
-        return self.n_nodes - 1 - 2 * ranks
-
-    def blocks(self, weights: Tensor, *, every_row: bool) -> Iterator[_Block]:
-        """Cover all ranks; with `every_row` each rank is a row of its own."""
-        weights = weights.double()
-        start = 0
-        while start < self.n_nodes:
-            n_smooth = 0 if every_row else self._n_smooth(start)
-            if n_smooth > 2 * N_BETWEEN:
-                stop = start + n_smooth
-                ranks, sums = _rows_between(self.position[start:stop], weights[start:stop])
-            else:
-                stop = min(start + BLOCK_ROWS, self.n_nodes)
-                ranks, sums = self.position[start:stop], weights[start:stop]
-            window = slice(self._reach(start).start, self._reach(stop - 1).stop)
-            middle = (start + stop) // 2
-            tilt = self.slope(ranks[:, None]) - self.slope(self.position[middle])
-            from_middle = self.scores[window] - self.scores[middle]
-            logits = torch.addcmul(self._logits(middle, window), tilt, from_middle)
-            logits -= logits.amax(dim=1, keepdim=True)  # rounded only once near 0
-            probabilities = torch.softmax(logits.to(self.dtype), dim=1)
-            yield _Block(ranks, sums.to(self.dtype), middle, window, probabilities)
-            start = stop
-
-    def _n_smooth(self, start: int) -> int:
-        """Count the ranks from `start` over which rows change by about one of their widths.
-
-        Scores under a row of spread v fall by 2 v^2 a rank, so over 1 / v ranks they fall by
-        2 v: a jump of the scores inside the block shows as a larger fall, a jump beyond it as
-        a larger spread at its ends.
-        """
-        n_ranks = self.position[: self.n_nodes - start] + 1
-        fall = self.scores[start] - self.scores[start:]
-        n_smooth = int(torch.searchsorted(n_ranks * fall, 2.5))
-        while n_smooth > 2 * N_BETWEEN:
-            middle, last = start + n_smooth // 2, start + n_smooth - 1
-            spread = max(self._spread(row) for row in (start, middle, last))
-            if n_smooth * spread <= 1.2:
-                break
-            n_smooth = int(min(1 / spread, 0.75 * n_smooth))
-        return n_smooth
-
-    def _spread(self, row: int) -> float:
-        """Return the scores' standard deviation under a row: how fast it changes with its rank."""
-        probabilities = torch.softmax(self._logits(row, slice(0, self.n_nodes)), dim=0)
-        from_row = self.scores - self.scores[row]
-        mean = probabilities @ from_row
-        return float((probabilities @ (from_row - mean).square()).sqrt())
-
-    def _logits(self, row: int, window: slice) -> Tensor:
-        from_row = self.scores[window] - self.scores[row]
-        return self.slope(self.position[row]) * from_row - (self.gaps[window] - self.gaps[row])
-
-    def _reach(self, row: int) -> slice:
-        """Nodes whose logit in this row is not negligible; they are contiguous."""
-        near = self._logits(row, slice(0, self.n_nodes)) > -NEGLIGIBLE[self.dtype]
-        inside = near.nonzero()
-        return slice(int(inside[0]), int(inside[-1]) + 1)
-
-    def tie_bounds(self) -> tuple[Tensor, Tensor]:
-        """First and one past the last position of each node's run of equal scores."""
-        _, run, length = torch.unique_consecutive(
-            self.scores, return_inverse=True, return_counts=True
-        )
-        stop = length.cumsum(0)
-        return (stop - length)[run], stop[run]
-
-
-def _rows_between(ranks: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Replace ranks by a few rows between them that give the same sums of smooth functions.
-
-    sum_r w_r f(r) = sum_k W_k f(t_k) for the polynomial f through the Chebyshev points t_k;
-    returns t and W.
-    """
-    order = torch.arange(N_BETWEEN, dtype=ranks.dtype, device=ranks.device)
-    angle = (2 * order + 1) * (pi / (2 * N_BETWEEN))
-    middle, half = (ranks[0] + ranks[-1]) / 2, (ranks[-1] - ranks[0]) / 2
-    # Chebyshev polynomials are orthogonal on their own points: interpolation is one product.
-    degree_at_points = torch.cos(order[:, None] * angle)  # [degree, point]
-    degree_at_ranks = torch.cos(order[:, None] * torch.acos((ranks - middle) / half))
-    sums = degree_at_ranks @ weights
-    scale = torch.where(order == 0, 1.0, 2.0) / N_BETWEEN
-    return middle + half * torch.cos(angle), (scale * sums) @ degree_at_points
+def _blocks(ranked: SortedScores, dtype: torch.dtype) -> Iterator[_Block]:
+    n_rows = max(BLOCK_ROWS, BLOCK_ENTRIES // ranked.n_nodes)
+    position = torch.arange(ranked.n_nodes, device=ranked.scores.device)
+    starts = position[::n_rows]
+    lasts = (starts + n_rows).clamp(max=ranked.n_nodes) - 1
+    up = ranked.reach(starts, -torch.ones_like(starts), NEGLIGIBLE[dtype])
+    down = ranked.reach(lasts, torch.ones_like(lasts), NEGLIGIBLE[dtype])
+    bounds = torch.stack([starts, lasts + 1, up, down + 1], dim=1).tolist()
+    for start, stop, first, past in bounds:
+        rows, window, middle = slice(start, stop), slice(first, past), (start + stop) // 2
+        from_middle = ranked.scores[window] - ranked.scores[middle]
+        fall = ranked.fall(position[middle], position[window])
+        tilts = (-2.0 * (position[rows] - middle)).to(fall)
+        own = slice(start - first, stop - first)
+        tops = tilts * from_middle[own] - fall[own]
+        by_row = torch.stack([tilts, -torch.ones_like(tilts), -tops], dim=1)
+        by_node = torch.stack([from_middle, fall, torch.ones_like(fall)])
+        logits = (by_row @ by_node).to(dtype)  # rounded only once near 0
+        yield _Block(rows, window, tilts.to(dtype), middle, torch.softmax(logits, dim=1))
 
 
 class _DiscountedGain(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, temperature: float, as_printed: bool) -> Tensor:
         ctx.save_for_backward(scores)
-        ctx.temperature, ctx.as_printed = temperature, as_printed
-        ranked = _SortedScores(scores, temperature)
+        ctx.temperature, ctx.as_printed, ctx.blocks = temperature, as_printed, None
+        ranked = SortedScores(scores, temperature)
         discount = rank_discount(ranked.n_nodes, scores)
         gain = torch.zeros_like(scores)
-        for block in ranked.blocks(discount, every_row=as_printed or scores.dtype != torch.float32):
+        blocks: Iterable[_Block] = _blocks(ranked, scores.dtype)
+        if ranked.n_nodes**2 <= KEPT_ENTRIES:
+            blocks = ctx.blocks = list(blocks)
+        for block in blocks:
             increase = torch.expm1(block.probabilities * LN2)  # 2^P - 1
             if as_printed:
-                gain[block.ranks.long()] = increase @ discount[ranked.order[block.window]]
+                gain[block.rows] = increase @ discount[ranked.order[block.window]]
             else:
-                gain[block.window] += block.weights @ increase
-        return gain if as_printed else torch.empty_like(gain).scatter_(0, ranked.order, gain)
+                gain[block.window] += discount[block.rows] @ increase
+        if as_printed:
+            return gain
+        first, _ = ranked.tie_bounds()
+        return torch.empty_like(gain).scatter_(0, ranked.order, gain[first])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         (scores,) = ctx.saved_tensors
-        ranked = _SortedScores(scores, ctx.temperature)
+        ranked = SortedScores(scores, ctx.temperature)
         by_rank = rank_discount(ranked.n_nodes, scores)
         by_node = gradients[0][ranked.order]
         if ctx.as_printed:
             by_rank, by_node = gradients[0], by_rank[ranked.order]
-        # Through the logits b_r s_j - D_j. Sums over r of d(logit) and of (b_r - b_j) d(logit):
-        # b_j times the first cancels against the path through D_j, all but the ties.
-        slopes = ranked.slope(ranked.position)
+        # Through the logits b_r s_j - D_j: sums over r of d(logit), and of (b_r - b_j) d(logit)
+        # where b_j, the slope of D_j, is taken at the middle of equal scores.
+        first, past = ranked.tie_bounds()
         plain = torch.zeros_like(ranked.scores)
         tilted = torch.zeros_like(ranked.scores)
-        every_row = ctx.as_printed or scores.dtype != torch.float32
-        for block in ranked.blocks(by_rank, every_row=every_row):
-            p = block.probabilities
-            d_p = block.weights[:, None] * by_node[block.window] * torch.exp2(p) * LN2
-            d_logit = p * (d_p - (d_p * p).sum(dim=1, keepdim=True))
-            at_middle = ranked.slope(ranked.position[block.middle])
-            tilt = ranked.slope(block.ranks) - at_middle
-            total = d_logit.sum(dim=0).double()
-            plain[block.window] += total
-            tilted[block.window] += (tilt.to(p.dtype) @ d_logit).double()
-            tilted[block.window] += (at_middle - slopes[block.window]) * total
-        first, past = ranked.tie_bounds()
+        for block in ctx.blocks or _blocks(ranked, scores.dtype):
+            p, window = block.probabilities, block.window
+            slope = torch.exp2(p).mul_(p).mul_(LN2)  # p f'(p), f(p) = 2^p - 1
+            weights = torch.stack([by_rank[block.rows], by_rank[block.rows] * block.tilts])
+            slope *= by_node[window]
+            d_logit = slope.addcmul_(p, slope.sum(dim=1, keepdim=True), value=-1)
+            total, tilt = (weights @ d_logit).double()
+            plain[window] += total
+            tilted[window] += tilt
+            tilted[window] += (first[window] + past[window] - 1 - 2 * block.middle) * total
         before = torch.cat([plain.new_zeros(1), plain.cumsum(0)])
         lower_minus_higher = (before[-1] - before[past]) - before[first]
-        sign_sum = ranked.n_nodes - past - first
-        slope = (tilted + (slopes - sign_sum) * plain - lower_minus_higher) / ctx.temperature
+        slope = (tilted - lower_minus_higher) / ctx.temperature
         gradient = torch.empty_like(slope).scatter_(0, ranked.order, slope)
         return gradient.to(scores.dtype), None, None

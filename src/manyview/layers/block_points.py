@@ -1,0 +1,114 @@
+"""What the points of each block are: ranks between the ranks, scores between the scores.
+
+A single unit is its own 16 positions; in a smooth block Chebyshev points stand for them.
+"""
+
+import torch
+from torch import Tensor
+
+from manyview.layers.chebyshev import (
+    N_POINTS,
+    chebyshev_coefficients,
+    chebyshev_points,
+    chebyshev_polynomials,
+    halves_to_whole,
+)
+from manyview.layers.rank_blocks import RankBlocks
+
+
+def in_units(values: Tensor, n_units: int) -> Tensor:
+    """Pad values of all positions with zeros and lay them out by unit: [unit, position]."""
+    padding = values.new_zeros(n_units * N_POINTS - len(values))
+    return torch.cat([values, padding]).view(n_units, N_POINTS)
+
+
+def rank_points(blocks: RankBlocks) -> Tensor:
+    """Rank of each point, from 0: [block, point]."""
+    scores = blocks.ranked.scores
+    own = torch.arange(N_POINTS, dtype=scores.dtype, device=scores.device)
+    half = blocks.sizes[:, None] * (N_POINTS / 2)
+    between = half * (1 + chebyshev_points(scores.device)) - 0.5
+    return blocks.starts[:, None] + torch.where(blocks.is_smooth[:, None], between, own)
+
+
+def point_weights(blocks: RankBlocks, by_rank: Tensor) -> Tensor:
+    """Gather weights of the ranks on the points: [block, point].
+
+    Weights of a run of 2^k units come from those of its halves; the weights of all runs are
+    twice as many as the ranks.
+    """
+    weights = in_units(by_rank, blocks.n_units)
+    own = torch.arange(2 * N_POINTS, dtype=by_rank.dtype, device=by_rank.device)
+    places = (own + 0.5) / N_POINTS - 1
+    merge = chebyshev_polynomials(places) @ chebyshev_coefficients(by_rank.device).T
+    levels = [weights]
+    for _ in range((blocks.n_units - 1).bit_length()):
+        if len(weights) % 2:
+            weights = torch.cat([weights, weights.new_zeros(1, N_POINTS)])
+        weights = weights.view(-1, 2 * N_POINTS) @ merge
+        levels.append(weights)
+        merge = halves_to_whole(by_rank.device)
+    level_starts = torch.tensor([0, *map(len, levels)], device=by_rank.device).cumsum(0)
+    level = (blocks.sizes - 1).to(torch.float64).log2().floor().long() + 1
+    level = torch.where(blocks.is_smooth, level, 0)
+    return torch.cat(levels)[level_starts[level] + blocks.first_units // blocks.sizes]
+
+
+class ScorePoints:
+    """Scores at the points of each block, and the ways from nodes to points and back.
+
+    Below, the logits of a smooth block leave out `fall`, which jumps from node to node; every
+    node carries it in its own factor `decay` = exp(-fall).
+
+    Attributes
+    ----------
+    middles : [block], a node in the middle
+    scores : [block, point], from the score of the middle
+    falls : [block, point], of a unit's nodes below the row of the middle; 0 in smooth blocks
+    decay : [unit, position], of the nodes of smooth blocks; 1 in units, 0 in the padding
+    """
+
+    def __init__(self, blocks: RankBlocks) -> None:
+        self._blocks, ranked = blocks, blocks.ranked
+        self.middles = (blocks.starts + blocks.lasts + 1) // 2
+        middle_scores = ranked.scores[self.middles]
+        is_smooth = blocks.is_smooth[blocks.of_unit]
+        self._smooth, self._single = is_smooth.nonzero()[:, 0], (~is_smooth).nonzero()[:, 0]
+        positions = torch.arange(blocks.n_units * N_POINTS, device=is_smooth.device)
+        nodes = positions.clamp(max=ranked.n_nodes - 1).view(-1, N_POINTS)
+        from_middle = ranked.scores[nodes] - middle_scores[blocks.of_unit][:, None]
+        fall = ranked.fall(self.middles[blocks.of_unit][:, None], nodes)
+        first = ranked.scores[blocks.starts] - middle_scores
+        last = ranked.scores[blocks.lasts] - middle_scores
+        center, half = (first + last) / 2, (last - first) / 2
+        between = center[:, None] + half[:, None] * chebyshev_points(half.device)
+        self.scores = torch.where(
+            blocks.is_smooth[:, None], between, from_middle[blocks.first_units]
+        )
+        self.falls = fall[blocks.first_units].masked_fill(blocks.is_smooth[:, None], 0.0)
+        decay = torch.exp(-fall).masked_fill_(~is_smooth[:, None], 1.0)
+        self.decay = decay.masked_fill_((positions >= ranked.n_nodes).view(-1, N_POINTS), 0.0)
+        self._coefficients = chebyshev_coefficients(half.device)
+        of_smooth = blocks.of_unit[self._smooth]
+        places = from_middle[self._smooth] - center[of_smooth][:, None]
+        places /= torch.where(half == 0, 1.0, half)[of_smooth][:, None]
+        self._polynomials = chebyshev_polynomials(places, dim=1)  # [smooth unit, degree, node]
+
+    def collect(self, by_node: Tensor) -> Tensor:
+        """Gather weights of the nodes on the points: [unit, position, n] to [block, point, n]."""
+        of_unit = self._blocks.of_unit
+        sums = by_node.new_zeros(len(self.middles), *by_node.shape[1:])
+        moments = torch.bmm(self._polynomials, by_node[self._smooth])
+        sums.index_add_(0, of_unit[self._smooth], moments)
+        sums = self._coefficients @ sums
+        sums[of_unit[self._single]] = by_node[self._single]
+        return sums
+
+    def spread(self, by_point: Tensor) -> Tensor:
+        """Interpolate at the nodes: [block, n, point] to [unit, n, position]."""
+        of_unit = self._blocks.of_unit
+        values = by_point.new_empty(len(of_unit), *by_point.shape[1:])
+        coefficients = by_point @ self._coefficients
+        values[self._smooth] = torch.bmm(coefficients[of_unit[self._smooth]], self._polynomials)
+        values[self._single] = by_point[of_unit[self._single]]
+        return values

@@ -1,0 +1,53 @@
+"""Sixteen Chebyshev points that stand for a whole interval wherever a function is smooth.
+
+A polynomial of degree 15 is given by its values at the points. A sum over many places turns
+into a sum over the points: sum_i w_i f(x_i) = sum_k W_k f(x_k) for such a polynomial f.
+"""
+
+from functools import cache
+from math import pi
+
+import torch
+from torch import Tensor
+
+N_POINTS = 16
+
+
+@cache
+def chebyshev_points(device: torch.device) -> Tensor:
+    """Return the points, in (-1, 1): [point]."""
+    order = torch.arange(N_POINTS, dtype=torch.float64, device=device)
+    return -torch.cos((2 * order + 1) * (pi / (2 * N_POINTS)))
+
+
+def chebyshev_polynomials(places: Tensor, dim: int = -1) -> Tensor:
+    """Evaluate the polynomials of degree 0 to 15 at places in [-1, 1]; degrees go to `dim`."""
+    values = [torch.ones_like(places), places]
+    twice = 2 * places
+    for _ in range(2, N_POINTS):
+        values.append(torch.addcmul(-values[-2], twice, values[-1]))
+    return torch.stack(values, dim=dim)
+
+
+@cache
+def chebyshev_coefficients(device: torch.device) -> Tensor:
+    """Matrix from values at the points to coefficients of the polynomials: [point, degree].
+
+    The polynomials are orthogonal on the points, so it is their own values, scaled.
+    """
+    polynomials = chebyshev_polynomials(chebyshev_points(device)) * (2 / N_POINTS)
+    polynomials[:, 0] /= 2
+    return polynomials
+
+
+@cache
+def halves_to_whole(device: torch.device) -> Tensor:
+    """Matrix from weights at the points of two halves to weights at the points of the whole.
+
+    Shapes
+    ------
+    returns : [point of the first half, then of the second; point of the whole]
+    """
+    points = chebyshev_points(device)
+    places = torch.cat([points - 1, points + 1]) / 2
+    return chebyshev_polynomials(places) @ chebyshev_coefficients(device).T

@@ -1,0 +1,52 @@
+"""Scores in descending order and how far each row of the rank probabilities reaches, Eq. (9)-(10).
+
+Row r of the rank probabilities is a bell around node r of the sorted scores. Node j lies
+below its top by
+
+    fall(r, j) = 2 sum_{i between r and j} |s_i - s_j| + |s_r - s_j|        (in units of tau)
+               = 2 (c_j - c_r - (j - r) s_j),    c_j = s_0 + ... + s_(j-1) + s_j / 2
+
+which never decreases away from r: bisection finds a row's reach.
+"""
+
+import torch
+from torch import Tensor
+
+
+class SortedScores:
+    """Scores in descending order, in units of tau, as float64.
+
+    Attributes
+    ----------
+    order : [node], where each came from
+    scores : [node], descending, from the middle one
+    """
+
+    def __init__(self, scores: Tensor, temperature: float) -> None:
+        ordered = scores.detach().sort(descending=True, stable=True)
+        self.order = ordered.indices
+        self.n_nodes = len(scores)
+        values = ordered.values.double()
+        self.scores = (values - values[self.n_nodes // 2]) / temperature
+        self._sums = self.scores.cumsum(0) - self.scores / 2
+
+    def fall(self, rows: Tensor, nodes: Tensor) -> Tensor:
+        """How far a node's logit lies below the top of a row, both whole positions."""
+        below = (rows - nodes) * self.scores[nodes]
+        return below.add_(self._sums[nodes]).sub_(self._sums[rows]).mul_(2)
+
+    def reach(self, rows: Tensor, direction: Tensor, depth: float) -> Tensor:
+        """Return the last node in a direction (-1 or 1) whose logit falls by at most `depth`."""
+        last = rows
+        for bit in reversed(range(self.n_nodes.bit_length())):
+            further = torch.add(last, direction, alpha=2**bit).clamp_(0, self.n_nodes - 1)
+            last = torch.where(self.fall(rows, further) <= depth, further, last)
+        return last
+
+    def tie_bounds(self) -> tuple[Tensor, Tensor]:
+        """First and one past the last position of each node's run of equal scores."""
+        _, run, length = torch.unique_consecutive(
+            self.scores, return_inverse=True, return_counts=True
+        )
+        stop = length.cumsum(0)
+        return (stop - length)[run], stop[run]
