@@ -1,7 +1,7 @@
 """One sparse support for every graph: the union of the views' edges and the diagonal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -84,10 +84,10 @@ class GraphSupport:
         upper = sparse.csr_array((numbers, upper_columns, starts), shape=pattern.shape)
         pairs[rows > columns] = upper.tocsc().data
         parts = (pattern.indptr, columns, pairs, starts, upper_rows, upper_columns)
-        return cls(
-            *(torch.from_numpy(part.astype(whole, copy=False)) for part in parts),
-            order=None if order is None else torch.from_numpy(order.astype(whole)),
-        )
+        support = cls(*(torch.from_numpy(part.astype(whole, copy=False)) for part in parts))
+        if order is None:
+            return support
+        return replace(support, order=torch.from_numpy(order.astype(whole)))
 
     @property
     def n_samples(self) -> int:
@@ -145,8 +145,9 @@ class GraphSupport:
 
     def to(self, device: torch.device | str) -> "GraphSupport":
         """Move to a device."""
-        parts = (getattr(self, field.name) for field in fields(self))
-        return GraphSupport(*(None if part is None else part.to(device) for part in parts))
+        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved = {name: part.to(device) for name, part in parts.items() if part is not None}
+        return replace(self, **moved)
 
     def weights_of(self, graph: sparse.csr_array) -> Tensor:
         """Lay a symmetric graph on the support: one weight a pair, 0 where the graph has none.
