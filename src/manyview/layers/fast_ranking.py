@@ -149,10 +149,9 @@ class FastRanking:
                 own[n].index_add_(0, at, torch.bmm(weights[part], power) * factor)
             means = _sum_rows(pairs, means)[pairs.rows - pairs.chunk.start]
             shared[0].index_add_(0, pairs.nodes, torch.bmm(weights * means[:, None], p))
-        own_sums, shared_sums = self._at_nodes(own), self._at_nodes(shared)
-        plain, tilted = incoming * self._from_middle_of_ties(own_sums) - self._from_middle_of_ties(
-            shared_sums
-        )
+        own_sums = self._from_middle_of_ties(self._at_nodes(own))
+        shared_sums = self._from_middle_of_ties(self._at_nodes(shared))
+        plain, tilted = incoming * own_sums - shared_sums
         before = torch.cat([plain.new_zeros(1), plain.cumsum(0)])
         lower_minus_higher = (before[-1] - before[self._past]) - before[self._first]
         slope: Tensor = tilted - lower_minus_higher
