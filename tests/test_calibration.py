@@ -8,6 +8,7 @@ from manyview.calibration import (
     BOUNDS,
     Calibration,
     calibrate,
+    choose_n_folds,
     coverage_curve,
     expected_calibration_error,
     fit_temperature,
@@ -170,6 +171,13 @@ def fit(tiny_views, **params):
     return model.fit(tiny_views.views, tiny_views.known_labels)
 
 
+def test_few_labels_are_all_held_out_and_called_weak(tiny_views):
+    found = fit(tiny_views, calibration="temperature").calibration_
+    assert (found.n_folds, found.n_held_out, found.is_weak) == (3, 12, True)
+    assert choose_n_folds(np.repeat([0, 1, 2, -1], [45, 44, 1, 9])) == 3
+    assert choose_n_folds(np.repeat([0, 1, 2, -1], [45, 45, 1, 9])) == 1
+
+
 @pytest.mark.parametrize("n_folds", [1, 3])
 def test_calibration_changes_how_sure_answers_are_and_no_answer(tiny_views, n_folds):
     plain = fit(tiny_views)
@@ -255,6 +263,7 @@ def test_interrupted_calibration_keeps_the_fit(tiny_views, monkeypatch):
     ("params", "message"),
     [
         ({"calibration": "platt"}, r"calibration must be one of 'temperature', None; got 'platt'"),
+        ({"calibration_folds": "all"}, r"calibration_folds must be one of 'auto'; got 'all'"),
         ({"calibration_folds": 0}, r"calibration_folds must be a whole number of at least 1"),
     ],
 )

@@ -18,6 +18,7 @@ BOUNDS = (0.05, 20.0)
 PRIOR_SPREAD = 0.5
 FEWEST_PARTS = 3  # a fold hides at most a third of the labels
 NO_PART = -1
+ENOUGH = 30  # held-out labels from which a temperature is more than a hint
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,11 @@ class Calibration:
     def n_held_out(self) -> int:
         """Number of held-out labels."""
         return len(self.samples)
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether the labels are so few that the temperature hangs on single ones."""
+        return self.n_held_out < ENOUGH
 
     def probabilities(self, *, calibrated: bool = True) -> np.ndarray:
         """Class probabilities of the held-out samples, with or without the temperature."""
@@ -89,6 +95,18 @@ def held_out_parts(codes: np.ndarray, n_parts: int, rng: np.random.Generator) ->
             parts[members] = (first + np.arange(len(members))) % n_parts
             first += len(members)
     return parts
+
+
+def choose_n_folds(codes: np.ndarray) -> int:
+    """Choose one fold where it hides enough labels, else three, which hide every label once.
+
+    Examples
+    --------
+    >>> choose_n_folds(np.repeat([0, 1], 60)), choose_n_folds(np.repeat([0, 1], 6))
+    (1, 3)
+    """
+    counts = np.bincount(codes[codes >= 0])
+    return 1 if counts[counts > 1].sum() // FEWEST_PARTS >= ENOUGH else FEWEST_PARTS
 
 
 def calibrate(

@@ -10,7 +10,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from manyview.calibration import Calibration, calibrate
+from manyview.calibration import Calibration, calibrate, choose_n_folds
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.inputs import InputScaling, fit_input
 from manyview.data.labels import UNKNOWN, class_weights
@@ -94,7 +94,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         stay the same.
     calibration_folds
         Number of such fits, each as long as the fit itself: one hides a third of the labels,
-        three hide each label once. More are worth it where labels are few.
+        three hide each label once. "auto" takes one, and three where that would hide fewer than
+        30 labels.
     device
         "auto" takes a GPU where there is one.
     verbose
@@ -185,7 +186,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         tol: float = 2e-3,
         class_weight: str | Mapping[Any, float] | None = None,
         calibration: str | None = None,
-        calibration_folds: int = 1,
+        calibration_folds: int | str = "auto",
         device: str = "auto",
         verbose: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
@@ -371,7 +372,9 @@ class MGCNDNSClassifier(MultiViewClassifier):
 
         found = None
         if self.training_curve_.stopped != "interrupted":
-            found = calibrate(codes, self.calibration_folds, np.random.default_rng(seed), logits_of)
+            n_folds = self.calibration_folds
+            n_folds = choose_n_folds(codes) if isinstance(n_folds, str) else n_folds
+            found = calibrate(codes, n_folds, np.random.default_rng(seed), logits_of)
             reason = "no class has two labels, so none can be held out"
         if was_interrupted or self.training_curve_.stopped == "interrupted":
             found, reason = None, "the fit was interrupted"
@@ -391,7 +394,10 @@ class MGCNDNSClassifier(MultiViewClassifier):
         check_choice("graph_learning", self.graph_learning, ("edge", "low-rank", "full", None))
         check_choice("node_selection", self.node_selection, ("differentiable", "top-k", None))
         check_choice("calibration", self.calibration, ("temperature", None))
-        check_whole_number("calibration_folds", self.calibration_folds, at_least=1)
+        if isinstance(self.calibration_folds, str):
+            check_choice("calibration_folds", self.calibration_folds, ("auto",))
+        else:
+            check_whole_number("calibration_folds", self.calibration_folds, at_least=1)
         check_choice("rank_axis", self.rank_axis, ("rows", "as-printed"))
         check_whole_number("min_common_neighbors", self.min_common_neighbors, at_least=0)
         if self.n_selected is not None:
