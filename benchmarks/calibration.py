@@ -21,7 +21,12 @@ from time import perf_counter
 import numpy as np
 from rich.console import Console
 
-from manyview.calibration import choose_n_folds, expected_calibration_error, fit_temperature
+from manyview.calibration import (
+    choose_n_folds,
+    expected_calibration_error,
+    fit_temperature,
+    held_out_parts,
+)
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.catalog import load_dataset
 from manyview.data.label_values import is_known
@@ -61,9 +66,8 @@ def run(dataset, ratio, seed):
     temperatures = {"before": 1.0, "best": fit_temperature(logits, truth, prior_spread=1e6)}
     record = {"n_labeled": int((~hidden).sum()), "n_held_out": 0, "n_folds_auto": None}
     if found is not None:
-        # A fold's samples come in rising order, so the first fold ends where they fall.
-        ends = np.flatnonzero(np.diff(found.samples) < 0)
-        first = slice(0, int(ends[0]) + 1 if len(ends) else found.n_held_out)
+        parts = held_out_parts(model.given_codes_, 3, np.random.default_rng(seed))
+        first = parts[found.samples] == parts[found.samples].min()
         temperatures["one fold"] = fit_temperature(found.logits[first], found.codes[first])
         temperatures["three folds"] = found.temperature
         record["n_held_out"] = found.n_held_out
