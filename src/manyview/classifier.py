@@ -1,22 +1,28 @@
 """MGCNDNSClassifier: several views in, labels out, by scikit-learn's rules."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter, warn
 
 import numpy as np
 import torch
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
+from manyview.calibration import Calibration, calibrate, choose_n_folds
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.inputs import InputScaling, fit_input
-from manyview.data.labels import class_weights
+from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
-from manyview.errors import check_choice
+from manyview.errors import CalibrationWarning, check_choice
+from manyview.explainer import Explainer
 from manyview.fit_memory import memory_of_fit
+from manyview.fitted_pass import FittedPass
 from manyview.graphs.cached_neighbors import check_cache_dir
 from manyview.graphs.knn_graph import check_search
 from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors, prepare_views
@@ -33,6 +39,7 @@ from manyview.new_samples import (
 )
 from manyview.parameters import check_number, check_whole_number, draw_seed
 from manyview.progress import tell
+from manyview.reasons import Explanation, ViewEffect, find_sample
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
 
 
@@ -96,6 +103,14 @@ class MGCNDNSClassifier(MultiViewClassifier):
         Training stops when ten epochs lower the mean loss by less than this.
     class_weight
         None, "balanced", or a dict of class -> weight.
+    calibration
+        None leaves the probabilities as the network gives them; "temperature" hides some labels,
+        fits without them, and scales the logits so that the hidden ones are likeliest. Answers
+        stay the same.
+    calibration_folds
+        Number of such fits, each as long as the fit itself: one hides a third of the labels,
+        three hide each label once. "auto" takes one, and three where that would hide fewer than
+        30 labels.
     device
         "auto" takes a GPU where there is one.
     max_memory
@@ -119,6 +134,9 @@ class MGCNDNSClassifier(MultiViewClassifier):
     node_confidence_ : [sample], None without differentiable selection
     threshold_ : float, None without differentiable selection
     training_curve_ : loss and accuracy on the labeled samples by epoch
+    temperature_ : float, what logits are divided by; 1 without calibration
+    calibration_ : the held-out labels and their logits, None without calibration
+    given_codes_ : [sample], class number of the label it came with, -1 without one
     n_neighbors_ : int, the k that was used
     neighbor_recall_ : dict of view -> share of the true neighbours found; 1 if searched exactly
     view_names_, n_features_in_, n_features_by_view_
@@ -147,6 +165,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
     )
     record_types = (
         Attachment,
+        Calibration,
         FeatureAnchor,
         GraphAnchor,
         InputScaling,
@@ -156,6 +175,10 @@ class MGCNDNSClassifier(MultiViewClassifier):
     )
 
     _watch: Watch | None = None
+    # What models saved before these existed have.
+    given_codes_: np.ndarray | None = None
+    temperature_: float = 1.0
+    calibration_: Calibration | None = None
 
     def __init__(
         self,
@@ -184,6 +207,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         max_epochs: int = 200,
         tol: float = 2e-3,
         class_weight: str | Mapping[Any, float] | None = None,
+        calibration: str | None = None,
+        calibration_folds: int | str = "auto",
         device: str = "auto",
         max_memory: float | str = "auto",
         verbose: bool = False,
@@ -213,6 +238,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         self.max_epochs = max_epochs
         self.tol = tol
         self.class_weight = class_weight
+        self.calibration = calibration
+        self.calibration_folds = calibration_folds
         self.device = device
         self.max_memory = max_memory
         self.verbose = verbose
@@ -226,6 +253,65 @@ class MGCNDNSClassifier(MultiViewClassifier):
             yield
         finally:
             self._watch = None
+
+    def explain(self, sample: int | str, *, sample_ids: Sequence[str] | None = None) -> Explanation:
+        """Give the reasons of a fitted sample's answer: neighbours, views and their parts.
+
+        Parameters
+        ----------
+        sample
+            Row number among the fitted samples, or one of `sample_ids`.
+        sample_ids
+            One name a sample, such as those of a `Dataset`; row numbers where there are none.
+
+        Examples
+        --------
+        >>> import manyview
+        >>> data = manyview.load_dataset("digits")
+        >>> labels = manyview.hide_labels(data.labels, keep=0.01, random_state=0)
+        >>> model = MGCNDNSClassifier(max_epochs=20, random_state=0).fit(data.views, labels)
+        >>> why = model.explain(7)
+        >>> parts = [why.itself, *why.neighbors]
+        >>> abs(sum(part.margin for part in parts) - why.margin) < 1e-9
+        True
+        """
+        check_is_fitted(self)
+        n_samples = len(self.label_distributions_)
+        row = find_sample(sample, sample_ids, n_samples)
+        names = range(n_samples) if sample_ids is None else sample_ids
+        return self.explainer().explain(row, [str(name) for name in names])
+
+    def view_effects(self, y: Any = None) -> tuple[ViewEffect, ...]:
+        """Leave out each view in turn, without learning anew: which answers change.
+
+        Parameters
+        ----------
+        y
+            True labels to count right answers by, -1 or None where unknown; the labels of
+            the fit where it is left out. There is nothing to tell with a single view.
+        """
+        check_is_fitted(self)
+        explainer = self.explainer()
+        return explainer.view_effects(explainer.given if y is None else self._codes_of(y))
+
+    def explainer(self) -> Explainer:
+        """Make what explains many samples at the cost of one."""
+        check_is_fitted(self)
+        given = self.given_codes_
+        return Explainer(
+            fitted=FittedPass.of(
+                self.view_graphs_,
+                self.edge_gates_,
+                self.attachment_,
+                tau=self.tau,
+                rank_axis=self.rank_axis,
+            ),
+            view_graphs=dict(zip(self.view_names_, self.view_graphs_, strict=True)),
+            selected=self.selected_graph_,
+            classes=self.classes_,
+            temperature=self.temperature_,
+            given=np.full(len(self.transduction_), UNKNOWN) if given is None else given,
+        )
 
     def _learn(self, views: MultiView, codes: np.ndarray) -> None:
         device = pick_device(self.device)
@@ -251,7 +337,27 @@ class MGCNDNSClassifier(MultiViewClassifier):
         features = list(prepared.features.values())
         input_scaling = fit_input(features) if features else None
         inputs = network_inputs(self.view_graphs_, features, input_scaling, device)
-        network = build_network(
+        network = self._build(inputs, generator)
+        settings = self._training_settings(codes)
+        self.training_curve_ = train_on_codes(
+            network, inputs, codes, generator=generator, watch=self._watch, **settings
+        )
+        self._calibrate(inputs, codes, generator)
+        self.given_codes_ = codes
+        self._learn_from(network, inputs)
+        self.attachment_ = attach(
+            prepared,
+            views.positions,
+            network,
+            inputs,
+            input_scaling=input_scaling,
+            n_neighbors=self.n_neighbors_,
+            metric=self.metric,
+        )
+
+    def _build(self, inputs: NetworkInputs, generator: torch.Generator) -> MGCNDNS:
+        """Make the network, with weights drawn from the generator's seed."""
+        return build_network(
             inputs,
             n_classes=len(self.classes_),
             graph_learning=self.graph_learning,
@@ -267,33 +373,54 @@ class MGCNDNSClassifier(MultiViewClassifier):
             n_layers=self.n_layers,
             dropout=self.dropout,
             seed=generator.initial_seed(),
-        ).to(device)
-        self.training_curve_ = train_on_codes(
-            network,
-            inputs,
-            codes,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            max_epochs=self.max_epochs,
-            tol=self.tol,
-            class_weight=class_weights(self.class_weight, self.classes_, codes),
-            generator=generator,
-            verbose=self.verbose,
-            watch=self._watch,
-        )
-        self._learn_from(network, inputs)
-        self.attachment_ = attach(
-            prepared,
-            views.positions,
-            network,
-            inputs,
-            input_scaling=input_scaling,
-            n_neighbors=self.n_neighbors_,
-            metric=self.metric,
-        )
+        ).to(generator.device)
+
+    def _training_settings(self, codes: np.ndarray) -> dict[str, Any]:
+        return {
+            "learning_rate": self.learning_rate,
+            "weight_decay": self.weight_decay,
+            "max_epochs": self.max_epochs,
+            "tol": self.tol,
+            "class_weight": class_weights(self.class_weight, self.classes_, codes),
+            "verbose": self.verbose,
+        }
+
+    def _calibrate(
+        self, inputs: NetworkInputs, codes: np.ndarray, generator: torch.Generator
+    ) -> None:
+        """Set the temperature, from fits on the same graphs that do not see all labels."""
+        self.calibration_, self.temperature_ = None, 1.0
+        if self.calibration is None:
+            return
+        seed, was_interrupted = generator.initial_seed(), False
+
+        @torch.no_grad()
+        def logits_of(shown: np.ndarray, fold: int) -> np.ndarray:
+            nonlocal was_interrupted
+            own = torch.Generator(device=generator.device).manual_seed(seed + 1 + fold)
+            network = self._build(inputs, own)
+            with torch.enable_grad(), catch_warnings():
+                simplefilter("ignore", ConvergenceWarning)  # said below, in other words
+                settings = self._training_settings(shown)
+                curve = train_on_codes(network, inputs, shown, generator=own, **settings)
+            was_interrupted |= curve.stopped == "interrupted"
+            return np.asarray(network(*inputs).cpu().numpy())
+
+        found = None
+        if self.training_curve_.stopped != "interrupted":
+            n_folds = self.calibration_folds
+            n_folds = choose_n_folds(codes) if isinstance(n_folds, str) else n_folds
+            found = calibrate(codes, n_folds, np.random.default_rng(seed), logits_of)
+            reason = "no class has two labels, so none can be held out"
+        if was_interrupted or self.training_curve_.stopped == "interrupted":
+            found, reason = None, "the fit was interrupted"
+        if found is None:
+            warn(f"probabilities are not calibrated: {reason}.", CalibrationWarning, stacklevel=4)
+            return
+        self.calibration_, self.temperature_ = found, found.temperature
 
     def _label_new(self, views: MultiView) -> np.ndarray:
-        return softmax(self.attachment_.logits(views))
+        return softmax(self.attachment_.logits(views) / self.temperature_)
 
     def _check_parameters(self, views: MultiView) -> None:
         check_n_neighbors(self.n_neighbors, len(views))
@@ -305,6 +432,11 @@ class MGCNDNSClassifier(MultiViewClassifier):
         check_max_memory(self.max_memory)
         check_choice("graph_learning", self.graph_learning, ("edge", "low-rank", "full", None))
         check_choice("node_selection", self.node_selection, ("differentiable", "top-k", None))
+        check_choice("calibration", self.calibration, ("temperature", None))
+        if isinstance(self.calibration_folds, str):
+            check_choice("calibration_folds", self.calibration_folds, ("auto",))
+        else:
+            check_whole_number("calibration_folds", self.calibration_folds, at_least=1)
         check_choice("rank_axis", self.rank_axis, ("rows", "as-printed"))
         check_choice("ranking", self.ranking, ("auto", "exact", "fast"))
         check_whole_number("min_common_neighbors", self.min_common_neighbors, at_least=0)
@@ -343,7 +475,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         support, view_weights, features, center = inputs
         graphs = network.graphs(support, view_weights)
         logits = network.convolve(support, graphs.selected, features, center)[-1]
-        self.label_distributions_ = softmax(logits.cpu().numpy())
+        self.label_distributions_ = softmax(logits.cpu().numpy() / self.temperature_)
         mixing = mixing_weights(network.fusion.logits)
         self.mixing_weights_ = mixing.cpu().numpy()
         self.view_importance_ = view_importance(mixing).cpu().numpy()

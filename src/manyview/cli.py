@@ -33,8 +33,8 @@ USER_ERROR, INTERRUPTED = 2, 130
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 # Parameters of the library that are options here, to be named as such in errors.
 OPTIONS = re.compile(
-    r"\b(views_key|labels_key|graphs_key|samples_in|id_column|label_column|label_ratio|labels)"
-    r"(=['\"]|=|(?= must be (?:one|above) | is for ))"
+    r"\b(views_key|labels_key|graphs_key|samples_in|id_column|label_column|label_ratio|labels"
+    r"|abstain_below)(=['\"]|=|(?= must be (?:one|above|a number) | is for | are called))"
 )
 
 Data = Annotated[
@@ -74,6 +74,12 @@ IdColumn = Annotated[
 ]
 LabelColumn = Annotated[
     str | None, typer.Option(metavar="NAME", help="Tables: column of the labels.")
+]
+AbstainBelow = Annotated[
+    float | None,
+    typer.Option(
+        metavar="P", help="Write `unknown` for answers of a probability below this, 0 to 1."
+    ),
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
@@ -136,6 +142,15 @@ def fit(
         list[str] | None,
         typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter of the method."),
     ] = None,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Calibrate the probabilities on held-out labels (-p calibration=temperature); "
+            "takes twice as long, four times with few labels; no answer changes.",
+        ),
+    ] = False,
+    abstain_below: AbstainBelow = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -170,16 +185,19 @@ def fit(
     from manyview.runs.fitting import fit_run
     from manyview.runs.settings import RunSettings, parse_params
 
+    calibration = {"calibration": "temperature"} if calibrate else {}
+    caching = {} if cache is None else {"cache_dir": cache}
     settings = RunSettings(
         source=_source(
             data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
             label_column,
         ),
         method=method,
-        params=parse_params(param or []) | ({} if cache is None else {"cache_dir": cache}),
+        params=calibration | caching | parse_params(param or []),
         label_ratio=label_ratio,
         protocol=protocol,
         seed=seed,
+        abstain_below=abstain_below,
         out=out,
     )  # fmt: skip
     run = fit_run(
@@ -204,6 +222,7 @@ def predict(
         Path | None,
         typer.Option(metavar="FILE", help="CSV file to write.  [default: the output stream]"),
     ] = None,
+    abstain_below: AbstainBelow = None,
     data_dir: DataDir = None,
     views_key: ViewsKey = None,
     labels_key: LabelsKey = None,
@@ -228,7 +247,7 @@ def predict(
     )  # fmt: skip
     if out is not None:
         check_writable(out)
-    prediction = predict_run(run, source)
+    prediction = predict_run(run, source, abstain_below=abstain_below)
     if out is not None:
         write_predictions(prediction, out)
     elif not as_json:
@@ -237,6 +256,30 @@ def predict(
         print_json(prediction.document(out))
     elif not quiet:
         print_text(prediction_text(prediction, out, width()), err=out is None)
+
+
+@app.command()
+def explain(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder `manyview fit` left.")],
+    sample: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="The sample, by its sample_id in predictions.csv."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say why a sample of RUN got its answer: neighbours, views, and their parts of it.
+
+    The parts add up to the log-odds of the answer against the runner-up. Without --sample, say
+    how many of all answers change when a view is left out.
+    """
+    from manyview.report.explanation_text import reasons_text
+    from manyview.runs.explaining import explain_run
+
+    reasons = explain_run(run, sample)
+    if as_json:
+        print_json(reasons.document())
+    else:
+        print_text(reasons_text(reasons, width()))
 
 
 @app.command()

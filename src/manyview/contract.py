@@ -16,11 +16,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from manyview.data.labels import check_labels
+from manyview.data.label_values import is_known, mark_unknown
+from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError
 from manyview.graphs.given import check_given_graph
 from manyview.model_file import load_tree, save_tree
+from manyview.parameters import check_share
+
+OTHER_CLASS = -2  # number of a class that no labeled sample has
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,22 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         self.check_labels_new_samples()
         return self._label_new(self._open(X, reset=False))
 
+    def answers(self, *, min_probability: float = 0.0) -> np.ndarray:
+        """Label the fitted samples, except where the answer is less probable than asked for.
+
+        These stay unknown, as unknown labels are everywhere: -1 among numbers, else None. So
+        the result is fit to be labels again.
+
+        Parameters
+        ----------
+        min_probability
+            From 0, which gives `transduction_`, to 1.
+        """
+        check_is_fitted(self)
+        check_share("min_probability", min_probability)
+        surest = self.label_distributions_.max(axis=1)
+        return mark_unknown(self.transduction_, surest < min_probability)
+
     @classmethod
     def labels_new_samples(cls) -> bool:
         """Whether `predict` can label samples that were not in the fit."""
@@ -146,6 +166,20 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     def _label_new(self, views: MultiView) -> np.ndarray:
         """Return the class probabilities of new samples."""
         raise NotImplementedError
+
+    def _codes_of(self, y: Any) -> np.ndarray:
+        """Class numbers of labels of the fitted samples: -1 unknown, -2 of no known class."""
+        values, n_samples = np.asarray(y), len(self.label_distributions_)
+        if values.shape != (n_samples,):
+            raise InputError(
+                f"y must hold one label for each of the {n_samples} fitted samples; got shape "
+                f"{values.shape}."
+            )
+        number_of = {label: number for number, label in enumerate(self.classes_.tolist())}
+        codes = np.full(n_samples, UNKNOWN)
+        known = is_known(values)
+        codes[known] = [number_of.get(label, OTHER_CLASS) for label in values[known].tolist()]
+        return codes
 
     def _open(self, X: Any, *, reset: bool) -> MultiView:
         """Check the views at the door, and at predict that they are those of the fit."""
