@@ -8,17 +8,19 @@ import numpy as np
 import torch
 
 from manyview.contract import MethodCard, MultiViewClassifier
-from manyview.data.inputs import InputScaling, fit_input
+from manyview.data.checksums import views_checksum
+from manyview.data.inputs import InputScaling
 from manyview.data.labels import class_weights
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
 from manyview.errors import check_choice
-from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors, prepare_views
+from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors
+from manyview.ground import Ground, lay_ground, shared_ground
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
-from manyview.network import MGCNDNS, NetworkInputs, build_network, network_inputs
+from manyview.network import MGCNDNS, NetworkInputs, build_network
 from manyview.new_samples import (
     Attachment,
     FeatureAnchor,
@@ -28,6 +30,21 @@ from manyview.new_samples import (
 )
 from manyview.parameters import check_number, check_whole_number, draw_seed
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
+from manyview.warm_start import LearnedWeights, go_on_from, weights_of
+
+# What the learned weights belong to: edges of the graphs, and the shapes of the layers.
+FIXED_BY_WEIGHTS = (
+    "n_neighbors",
+    "metric",
+    "scaling",
+    "symmetry",
+    "min_common_neighbors",
+    "graph_learning",
+    "rank",
+    "node_selection",
+    "hidden",
+    "n_layers",
+)
 
 
 class MGCNDNSClassifier(MultiViewClassifier):
@@ -83,6 +100,10 @@ class MGCNDNSClassifier(MultiViewClassifier):
         None, "balanced", or a dict of class -> weight.
     device
         "auto" takes a GPU where there is one.
+    warm_start
+        Whether a second `fit` on the same samples goes on from the learned weights and graphs,
+        for when labels were added; "auto" then keeps the k of the first fit. Classes may be
+        added too.
     verbose
         Whether to show progress on the error stream.
     random_state
@@ -102,6 +123,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
     threshold_ : float, None without differentiable selection
     training_curve_ : loss and accuracy on the labeled samples by epoch
     n_neighbors_ : int, the k that was used
+    learned_weights_ : what a warm start goes on from, None without `warm_start`
+    is_labeled_ : [sample], whether its label was given
     view_names_, n_features_in_, n_features_by_view_
 
     Examples
@@ -131,12 +154,15 @@ class MGCNDNSClassifier(MultiViewClassifier):
         FeatureAnchor,
         GraphAnchor,
         InputScaling,
+        LearnedWeights,
         SelectionRule,
         TrainingCurve,
         ViewScaler,
     )
 
+    learned_weights_: LearnedWeights | None = None
     _watch: Watch | None = None
+    _kept_ground: dict[Any, Any] | None = None  # of the last fit with a warm start
 
     def __init__(
         self,
@@ -163,6 +189,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         tol: float = 2e-3,
         class_weight: str | Mapping[Any, float] | None = None,
         device: str = "auto",
+        warm_start: bool = False,
         verbose: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
@@ -188,6 +215,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         self.tol = tol
         self.class_weight = class_weight
         self.device = device
+        self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
 
@@ -203,19 +231,15 @@ class MGCNDNSClassifier(MultiViewClassifier):
     def _learn(self, views: MultiView, codes: np.ndarray) -> None:
         device = pick_device(self.device)
         generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
-        self.n_neighbors_ = pick_n_neighbors(self.n_neighbors, codes, len(self.classes_))
-        prepared = prepare_views(
-            views,
-            scaling=self.scaling,
-            n_neighbors=self.n_neighbors_,
-            metric=self.metric,
-            symmetry=self.symmetry,
-            min_common_neighbors=self.min_common_neighbors,
+        earlier, checksum = self._earlier(views)
+        self.n_neighbors_ = (
+            pick_n_neighbors(self.n_neighbors, codes, len(self.classes_))
+            if earlier is None
+            else earlier.n_neighbors
         )
-        self.view_graphs_ = prepared.renormalized()
-        features = list(prepared.features.values())
-        input_scaling = fit_input(features) if features else None
-        inputs = network_inputs(self.view_graphs_, features, input_scaling, device)
+        ground = self._ground(views, device)
+        self.view_graphs_ = ground.view_graphs
+        inputs = ground.inputs
         network = build_network(
             inputs,
             n_classes=len(self.classes_),
@@ -232,6 +256,14 @@ class MGCNDNSClassifier(MultiViewClassifier):
             dropout=self.dropout,
             seed=generator.initial_seed(),
         ).to(device)
+        if earlier is not None:
+            go_on_from(
+                network,
+                network.layers()[-1].weight,
+                earlier.weights,
+                known_classes=earlier.classes,
+                classes=self.classes_,
+            )
         self.training_curve_ = train_on_codes(
             network,
             inputs,
@@ -246,15 +278,59 @@ class MGCNDNSClassifier(MultiViewClassifier):
             watch=self._watch,
         )
         self._learn_from(network, inputs)
+        if self.warm_start:
+            self.learned_weights_ = LearnedWeights(
+                checksum,
+                self._fixed_settings(),
+                self.n_neighbors_,
+                self.classes_,
+                weights_of(network),
+            )
         self.attachment_ = attach(
-            prepared,
+            ground.prepared,
             views.positions,
             network,
             inputs,
-            input_scaling=input_scaling,
+            input_scaling=ground.input_scaling,
             n_neighbors=self.n_neighbors_,
             metric=self.metric,
         )
+
+    def _earlier(self, views: MultiView) -> tuple[LearnedWeights | None, str]:
+        """Return what a warm start goes on from, None for nothing, and the views' checksum."""
+        if not self.warm_start:
+            self._kept_ground = self.learned_weights_ = None
+            return None, ""
+        checksum = self.all_samples_ or views_checksum(views)
+        earlier = self.learned_weights_
+        if earlier is not None:
+            earlier.check(checksum, self._fixed_settings())
+        return earlier, checksum
+
+    def _fixed_settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in FIXED_BY_WEIGHTS}
+
+    def _ground(self, views: MultiView, device: torch.device) -> Ground:
+        settings = {
+            "scaling": self.scaling,
+            "n_neighbors": self.n_neighbors_,
+            "metric": self.metric,
+            "symmetry": self.symmetry,
+            "min_common_neighbors": self.min_common_neighbors,
+        }
+        shared = self._shared
+        if shared is None and self.warm_start:
+            if self._kept_ground is None or self.learned_weights_ is None:
+                self._kept_ground = {}
+            shared = self._kept_ground
+        if shared is None:
+            return lay_ground(views, device, **settings)
+        return shared_ground(shared, views, device, **settings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_kept_ground", None)  # laid again where it is needed
+        return state
 
     def _label_new(self, views: MultiView) -> np.ndarray:
         return softmax(self.attachment_.logits(views))

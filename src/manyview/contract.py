@@ -16,7 +16,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from manyview.data.labels import check_labels
+from manyview.data.all_samples import AllSamples
+from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError
 from manyview.graphs.given import check_given_graph
@@ -61,21 +62,31 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X
-            A `MultiView`, a list or dict of views, or one 2-D array.
+            A `MultiView`, a list or dict of views, one 2-D array, or rows of `AllSamples`.
         y
             One label a sample; -1 where unknown, None or NaN among texts and objects.
         """
+        self.all_samples_ = None
+        self._shared = None
+        if isinstance(X, AllSamples):
+            self.all_samples_, self._shared = X.checksum(), X.shared
+            X, y = X.views, X.spread(y)
         views = self._open(X, reset=True)
         self.classes_, codes = check_labels(y, len(views))
         self._check_parameters(views)
-        self._learn(views, codes)
+        try:
+            self._learn(views, codes)
+        finally:
+            self._shared = None
+        self.is_labeled_ = codes != UNKNOWN
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Label the given rows as samples that came after the fit.
 
-        For the fitted samples themselves see `transduction_`.
+        For the fitted samples themselves see `transduction_`; rows of `AllSamples` are fitted
+        samples, and get the answers of the fit.
         """
         most_likely = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[most_likely])
@@ -83,6 +94,13 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the given rows as samples that came after the fit."""
         check_is_fitted(self)
+        if isinstance(X, AllSamples):
+            if self.all_samples_ != X.checksum():
+                raise InputError(
+                    "rows of AllSamples must belong to the samples of the fit, and these do not. "
+                    "Fit with AllSamples of the same views, or pass plain views."
+                )
+            return np.asarray(self.label_distributions_[X.rows])
         self.check_labels_new_samples()
         return self._label_new(self._open(X, reset=False))
 
@@ -134,6 +152,8 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     label_distributions_: np.ndarray
+    all_samples_: str | None = None  # checksum of the AllSamples of the fit
+    _shared: dict[Any, Any] | None = None  # what fits on the same samples share, while learning
 
     def _check_parameters(self, views: MultiView) -> None:
         """Refuse parameters that break a rule; called before anything is learned."""
