@@ -30,7 +30,7 @@ from manyview.new_samples import (
 )
 from manyview.parameters import check_number, check_whole_number, draw_seed
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
-from manyview.warm_start import LearnedWeights, go_on_from, weights_of
+from manyview.warm_start import ENOUGH, LearnedWeights, go_on_from, weights_of
 
 # What the learned weights belong to: edges of the graphs, and the shapes of the layers.
 FIXED_BY_WEIGHTS = (
@@ -272,6 +272,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
             weight_decay=self.weight_decay,
             max_epochs=self.max_epochs,
             tol=self.tol,
+            enough=None if earlier is None else ENOUGH,
             class_weight=class_weights(self.class_weight, self.classes_, codes),
             generator=generator,
             verbose=self.verbose,

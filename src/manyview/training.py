@@ -45,12 +45,20 @@ class TrainingCurve:
         """Number of finished epochs."""
         return len(self.loss)
 
-    def has_converged(self, tol: float) -> bool:
-        """Say whether the last ten epochs lowered the mean loss by less than `tol`."""
+    def has_converged(self, tol: float, enough: float | None = None) -> bool:
+        """Say whether the last ten epochs lowered the mean loss by less than `tol`.
+
+        A mean loss of the last ten epochs of at most `enough` is as good.
+        """
+        if self.n_epochs < SMOOTHING:
+            return False
+        mean = sum(self.loss[-SMOOTHING:]) / SMOOTHING
+        if enough is not None and mean <= enough:
+            return True
         if self.n_epochs < 2 * SMOOTHING:
             return False
         before = sum(self.loss[-2 * SMOOTHING : -SMOOTHING]) / SMOOTHING
-        return before - sum(self.loss[-SMOOTHING:]) / SMOOTHING < tol
+        return before - mean < tol
 
 
 def labeled_cross_entropy(
@@ -78,6 +86,7 @@ def train(
     learning_rate: float,
     max_epochs: int,
     tol: float,
+    enough: float | None = None,
     weight_decay: float = 0.0,
     not_decayed: Collection[nn.Parameter] = (),
     class_weight: Tensor | None = None,
@@ -98,6 +107,8 @@ def train(
         Called as `network(*inputs, generator=generator)`; returns [sample, class] logits.
     labels
         [sample] class numbers, -1 where unknown.
+    enough
+        A loss at which a network that has learned before need not go on.
     not_decayed
         Parameters of the network that `weight_decay` leaves alone.
     loss_of
@@ -143,7 +154,7 @@ def train(
             curve.labeled_accuracy.append((logits.argmax(1) == known).float().mean().item())
             if on_epoch is not None:
                 on_epoch(curve.n_epochs, curve.loss[-1])
-            if curve.has_converged(tol):
+            if curve.has_converged(tol, enough):
                 curve.stopped = "converged"
                 break
         mean.restore()

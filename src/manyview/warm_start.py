@@ -10,6 +10,7 @@ from torch import nn
 
 from manyview.errors import InputError
 
+ENOUGH = 0.01  # a warm start is done at this loss: the added labels are as good as certain
 WAY_OUT = "Set warm_start=False, or fit a new model, to start anew."
 
 
