@@ -1,9 +1,10 @@
 """What to label next: samples that `propose_labels` names, against random ones.
 
-Every round starts from one random label a class, and adds as many labels as there are classes
-before the model goes on from where it was (`warm_start`). The accuracy on all samples that are
-still unlabeled, and the epochs and seconds of the fit, are one line of `results/labeling.jsonl`;
-a run that was stopped goes on where it stopped. With names of data sets, these alone.
+Every run starts from one random label a class, and in each round adds as many labels as there
+are classes before the model goes on from where it was (`warm_start`). A round is one line of
+`results/labeling.jsonl`: the accuracy on the samples still unlabeled, epochs and time of the fit,
+and with random labels the same for a fit from scratch beside it. A study that was stopped goes
+on where it stopped. With names of data sets, these alone.
 
     python benchmarks/labeling.py [DATA ...]
 """
@@ -35,6 +36,17 @@ def choose(model, n, strategy, rng):
     return propose_labels(model, n, strategy=strategy)
 
 
+def fit(model, dataset, truth, is_labeled):
+    start = process_time()
+    model.fit(dataset.views, np.where(is_labeled, truth, None))
+    seconds = process_time() - start
+    return {
+        "accuracy": round(float(np.mean((model.transduction_ == truth)[~is_labeled])), 6),
+        "n_epochs": model.training_curve_.n_epochs,
+        "cpu_seconds": round(seconds, 3),
+    }
+
+
 def rounds(dataset, strategy, seed):
     """One record a round, from the first labels on."""
     truth = np.asarray(dataset.labels, dtype=object)
@@ -43,16 +55,12 @@ def rounds(dataset, strategy, seed):
     n_classes = int(is_labeled.sum())
     model = MGCNDNSClassifier(random_state=seed, warm_start=True)
     for number in range(N_ROUNDS + 1):
-        start = process_time()
-        model.fit(dataset.views, np.where(is_labeled, truth, None))
-        seconds = process_time() - start
-        yield {
-            "round": number,
-            "n_labeled": int(is_labeled.sum()),
-            "accuracy": round(float(np.mean((model.transduction_ == truth)[~is_labeled])), 6),
-            "n_epochs": model.training_curve_.n_epochs,
-            "cpu_seconds": round(seconds, 3),
-        }
+        record = {"round": number, "n_labeled": int(is_labeled.sum())}
+        record |= fit(model, dataset, truth, is_labeled)
+        if strategy == "random":
+            cold = MGCNDNSClassifier(random_state=seed)
+            record["cold"] = fit(cold, dataset, truth, is_labeled)
+        yield record
         is_labeled[choose(model, n_classes, strategy, rng)] = True
 
 

@@ -7,18 +7,23 @@ import pytest
 import manyview
 
 PUBLIC_NAMES = [
+    "AllSamples",
     "DataFileError",
     "Dataset",
     "InputError",
+    "LabelHidingSplit",
     "METHODS",
     "MGCNDNSClassifier",
     "ManyviewError",
     "MultiView",
+    "SCORERS",
     "__version__",
     "draw_labeled",
     "hide_labels",
     "load_dataset",
+    "propose_labels",
     "read_views",
+    "tune",
 ]
 
 

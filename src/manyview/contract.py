@@ -66,14 +66,15 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         y
             One label a sample; -1 where unknown, None or NaN among texts and objects.
         """
-        self.all_samples_ = None
-        self._shared = None
+        self.all_samples_ = shared = None
         if isinstance(X, AllSamples):
-            self.all_samples_, self._shared = X.checksum(), X.shared
-            X, y = X.views, X.spread(y)
-        views = self._open(X, reset=True)
-        self.classes_, codes = check_labels(y, len(views))
+            self.all_samples_, shared = X.checksum(), X.shared
+            views, labels = self._open(X.views, reset=True), X.spread(y)
+        else:
+            views, labels = self._open(X, reset=True), y
+        self.classes_, codes = check_labels(labels, len(views))
         self._check_parameters(views)
+        self._shared = shared
         try:
             self._learn(views, codes)
         finally:

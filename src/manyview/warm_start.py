@@ -82,14 +82,12 @@ def go_on_from(
     """
     column_of = {label: column for column, label in enumerate(known_classes.tolist())}
     pairs = [
-        (new, column_of[label])
-        for new, label in enumerate(classes.tolist())
-        if label in column_of
+        (new, column_of[label]) for new, label in enumerate(classes.tolist()) if label in column_of
     ]
     for name, parameter in network.named_parameters():
         learned = torch.from_numpy(weights[name]).to(parameter)
         if parameter is not last_layer:
-            parameter.copy_(learned)
+            parameter.copy_(learned.reshape(parameter.shape))  # files know no 0-D arrays
         elif pairs:
             new, old = (list(columns) for columns in zip(*pairs, strict=True))
             parameter[:, new] = learned[:, old]

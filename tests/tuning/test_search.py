@@ -16,8 +16,8 @@ from manyview.data.all_samples import AllSamples
 from manyview.data.label_hiding import LabelHidingSplit
 from manyview.errors import InputError
 from manyview.tuning import folds as folds_module
-from manyview.tuning.search import tune
 from manyview.tuning.scorers import SCORERS
+from manyview.tuning.search import tune
 
 SPACE = {"n_neighbors": [1, 2, 3, 5, 8, 12, 20], "scaling": ["unit", "standard"]}
 
@@ -69,9 +69,9 @@ def test_tuning_never_sees_a_label_that_is_not_given(tiny_views):
     seen = []
 
     class Watching(KNNClassifier):
-        def fit(self, X, y):
-            seen.append((X.rows.copy(), np.array(y)))
-            return super().fit(X, y)
+        def fit(self, views, y):
+            seen.append((views.rows.copy(), np.array(y)))
+            return super().fit(views, y)
 
     labels = tiny_views.known_labels
     tune(tiny_views.views, labels, method=Watching(), space=SPACE, n_trials=3, random_state=0)
@@ -135,7 +135,7 @@ def test_luck_of_the_search_does_not_pass_the_confirmation(quick, monkeypatch):
     monkeypatch.setattr(folds_module.Folds, "score", score)
     tuning = quick(n_trials=14)
     assert tuning.is_default
-    assert "none of these did so on fresh folds" in tuning.note_
+    assert "none of these on fresh folds" in tuning.note_
 
 
 def test_stopped_tuning_goes_on_as_if_it_had_not_been_stopped(quick, tmp_path):

@@ -54,7 +54,7 @@ class AllSamples:
             key = key[0]  # scikit-learn indexes rows as X[rows, ...]
         taken = object.__new__(AllSamples)
         taken.views, taken.shared = self.views, self.shared
-        taken.rows = self.rows[[key] if isinstance(key, (int, np.integer)) else key]
+        taken.rows = np.atleast_1d(self.rows[key])
         return taken
 
     def __getstate__(self) -> dict[str, Any]:

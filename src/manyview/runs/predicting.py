@@ -86,7 +86,7 @@ def predict_run(folder: Path, source: DataSource) -> Prediction:
 
     The views are matched by name; a single view may have another name than in the run.
     """
-    record = _read_record(folder)
+    record = read_record(folder)
     method = find_method(record["method"])
     method.check_labels_new_samples()
     fitted = record["data"]
@@ -126,7 +126,8 @@ def check_writable(file: Path) -> None:
         raise DataFileError(f"There is no folder {file.parent} to write {file.name} in.")
 
 
-def _read_record(folder: Path) -> dict[str, Any]:
+def read_record(folder: Path) -> dict[str, Any]:
+    """Read the record of a run, and refuse what is none."""
     if not folder.is_dir():
         near = [one.name for one in folder.parent.glob("*") if one.is_dir()]
         raise DataFileError(f"There is no run {folder}.{did_you_mean(folder.name, near)}")

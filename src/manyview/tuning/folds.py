@@ -35,9 +35,7 @@ class Folds:
         """Fit the model once a fold on all samples, and score it on the labels hidden there."""
         return [self._score_one(model, train, test) for train, test in self.splits]
 
-    def _score_one(
-        self, model: MultiViewClassifier, train: np.ndarray, test: np.ndarray
-    ) -> float:
+    def _score_one(self, model: MultiViewClassifier, train: np.ndarray, test: np.ndarray) -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(self.samples[train], self.labels[train])

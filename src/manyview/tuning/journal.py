@@ -1,7 +1,7 @@
 """The journal of a tuning: what was tried, in memory or in a folder that outlives a crash.
 
-    FOLDER/study.json       what is tuned on what: another study in this folder is refused
-    FOLDER/records.jsonl    one line a configuration; the same call goes on behind the last
+FOLDER/study.json       what is tuned on what: another study in this folder is refused
+FOLDER/records.jsonl    one line a configuration; the same call goes on behind the last
 """
 
 import json

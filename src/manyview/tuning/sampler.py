@@ -26,9 +26,7 @@ def need_optuna() -> None:
     try:
         import optuna  # noqa: F401
     except ImportError:
-        raise InputError(
-            'Tuning needs Optuna. Install it: pip install "manyview[tune]"'
-        ) from None
+        raise InputError('Tuning needs Optuna. Install it: pip install "manyview[tune]"') from None
 
 
 def next_params(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -161,7 +161,9 @@ def tune(
         search = _Search(model, defaults, tried, folds, journal, seed, n_trials, minutes, on_trial)
         stopped = search.run()
     verdict = judge(journal, defaults)
-    return _result(model, samples, labels, defaults, journal, scoring, seed, tried, verdict, stopped)
+    return _result(
+        model, samples, labels, defaults, journal, scoring, seed, tried, verdict, stopped
+    )
 
 
 @dataclass
@@ -246,7 +248,7 @@ def _model(method: str | MultiViewClassifier) -> MultiViewClassifier:
         raise InputError(
             f"method must be a name of METHODS or one of its classifiers; got {method!r}."
         )
-    return clone(method)
+    return cast("MultiViewClassifier", clone(method))
 
 
 def _two_seeds(seed: int) -> list[int]:

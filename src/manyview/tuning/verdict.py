@@ -65,7 +65,7 @@ def judge(journal: Journal, defaults: dict[str, Any]) -> Verdict:
     if not gain.is_clear:
         note = (
             f"The defaults are kept: {len(best)} of {len(searched) - 1} configurations beat them "
-            "in the search, and none of these did so on fresh folds by more than the standard error."
+            "in the search, and none of these on fresh folds by more than the standard error."
         )
         return Verdict(defaults, note, confirmed[0].score, confirmed[0].score)
     note = (
