@@ -140,7 +140,7 @@ def test_other_samples_are_refused_and_the_way_out_works(tiny_views, change):
     }
     views = {name: changes[change](view) for name, view in tiny_views.views.items()}
     labels = labels[: len(views["shape"])]
-    with pytest.raises(InputError, match="needs its samples: .* Set warm_start=False"):
+    with pytest.raises(InputError, match=r"needs its samples: .* Set warm_start=False"):
         model.fit(views, labels)
     model.set_params(warm_start=False).fit(views, labels)
     assert len(model.transduction_) == len(labels)

@@ -45,20 +45,18 @@ class TrainingCurve:
         """Number of finished epochs."""
         return len(self.loss)
 
-    def has_converged(self, tol: float, enough: float | None = None) -> bool:
-        """Say whether the last ten epochs lowered the mean loss by less than `tol`.
-
-        A mean loss of the last ten epochs of at most `enough` is as good.
-        """
-        if self.n_epochs < SMOOTHING:
-            return False
-        mean = sum(self.loss[-SMOOTHING:]) / SMOOTHING
-        if enough is not None and mean <= enough:
-            return True
+    def has_converged(self, tol: float) -> bool:
+        """Say whether the last ten epochs lowered the mean loss by less than `tol`."""
         if self.n_epochs < 2 * SMOOTHING:
             return False
         before = sum(self.loss[-2 * SMOOTHING : -SMOOTHING]) / SMOOTHING
-        return before - mean < tol
+        return before - sum(self.loss[-SMOOTHING:]) / SMOOTHING < tol
+
+    def has_reached(self, enough: float | None) -> bool:
+        """Say whether the mean loss of the last ten epochs is at most `enough`; None never is."""
+        if enough is None or self.n_epochs < SMOOTHING:
+            return False
+        return sum(self.loss[-SMOOTHING:]) / SMOOTHING <= enough
 
 
 def labeled_cross_entropy(
@@ -154,7 +152,7 @@ def train(
             curve.labeled_accuracy.append((logits.argmax(1) == known).float().mean().item())
             if on_epoch is not None:
                 on_epoch(curve.n_epochs, curve.loss[-1])
-            if curve.has_converged(tol, enough):
+            if curve.has_converged(tol) or curve.has_reached(enough):
                 curve.stopped = "converged"
                 break
         mean.restore()

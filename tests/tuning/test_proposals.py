@@ -91,7 +91,7 @@ def test_calls_that_break_a_rule_are_refused(model, tiny_views):
     with pytest.raises(NotFittedError):
         propose_labels(MGCNDNSClassifier(), 1)
     plain = KNNClassifier().fit(tiny_views.views, tiny_views.known_labels)
-    with pytest.raises(InputError, match="needs a fused graph.*strategy='uncertainty'"):
+    with pytest.raises(InputError, match=r"needs a fused graph.*strategy='uncertainty'"):
         propose_labels(plain, 1)
     assert len(propose_labels(plain, 3, strategy="uncertainty")) == 3
 

@@ -44,7 +44,7 @@ def test_tune_prints_the_choice_beside_the_defaults_and_the_next_command(manyvie
     document = json.loads((folder / "tuning.json").read_text())
     assert document["method"] == "knn"
     assert set(document["best_params"]) == {"n_neighbors"}
-    rows = list(csv.DictReader((folder / "trials.csv").open()))
+    rows = list(csv.DictReader((folder / "trials.csv").read_text().splitlines()))
     assert [row["trial"] for row in rows if row["stage"] == "search"] == ["0", "1", "2", "3"]
     command = out.splitlines()[-1].split()
     assert command[:3] == ["manyview", "fit", "shapes.npz"]
@@ -106,7 +106,13 @@ def test_interrupted_tune_keeps_its_trials_and_goes_on(manyview, here, monkeypat
         (("--scoring", "f1"), "scoring must be one of"),
         (("--trials", "0"), "n_trials must be a whole number of at least 1"),
         (("--method", "knn", "-p", "n_neighbors=3"), "must be left to tune"),
-        (("--method", "mvar",), "There is no space for mvar"),
+        (
+            (
+                "--method",
+                "mvar",
+            ),
+            "There is no space for mvar",
+        ),
     ],
 )
 def test_tune_refuses_with_one_line(manyview, options, told):
@@ -124,7 +130,7 @@ def test_params_of_another_method_or_no_file_are_refused(manyview, here):
         "Error: t/tuning.json holds parameters of knn, not of mgcn-dns. "
         "Name the method: --method knn\n",
     )
-    with pytest.raises(InputError, match="no file .*tunin.json. Did you mean 'tuning.json'"):
+    with pytest.raises(InputError, match=r"no file .*tunin.json. Did you mean 'tuning.json'"):
         read_params(here / "t" / "tunin.json", "knn")
     (here / "list.json").write_text("[1]")
     with pytest.raises(InputError, match="must hold parameters by name; got list"):
@@ -145,11 +151,11 @@ def run(manyview):
 
 def test_propose_names_samples_and_writes_a_table_to_fill_in(manyview, here, run, tiny_views):
     code, out, _ = manyview("propose", run, "-n", "5", "--out", "next.csv")
-    rows = list(csv.DictReader((here / "next.csv").open()))
+    rows = list(csv.DictReader((here / "next.csv").read_text().splitlines()))
     assert code == 0
     assert len(rows) == 5
     assert all(row["sample_id"] in out and row["label"] == "" for row in rows)
-    predictions = csv.DictReader((here / "run" / "predictions.csv").open())
+    predictions = csv.DictReader((here / "run" / "predictions.csv").read_text().splitlines())
     known = {row["sample_id"] for row in predictions if row["known"] == "known"}
     assert not known & {row["sample_id"] for row in rows}
     document = json.loads(manyview("propose", run, "-n", "5", "--json")[1])
