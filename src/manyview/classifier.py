@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyview.calibration import Calibration, calibrate, choose_n_folds
 from manyview.contract import MethodCard, MultiViewClassifier
-from manyview.data.inputs import InputScaling, fit_input
+from manyview.data.checksums import views_checksum
+from manyview.data.inputs import InputScaling
 from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
@@ -24,12 +25,13 @@ from manyview.explainer import Explainer
 from manyview.fit_memory import memory_of_fit
 from manyview.fitted_pass import FittedPass
 from manyview.graphs.cached_neighbors import check_cache_dir
-from manyview.graphs.knn_graph import check_search
-from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors, prepare_views
+from manyview.graphs.knn_graph import check_search, is_approximate
+from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors
+from manyview.ground import Ground, lay_ground, shared_ground
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
 from manyview.memory import check_max_memory, check_memory
-from manyview.network import MGCNDNS, NetworkInputs, build_network, network_inputs
+from manyview.network import MGCNDNS, NetworkInputs, build_network
 from manyview.new_samples import (
     Attachment,
     FeatureAnchor,
@@ -41,6 +43,21 @@ from manyview.parameters import check_number, check_whole_number, draw_seed
 from manyview.progress import tell
 from manyview.reasons import Explanation, ViewEffect, find_sample
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
+from manyview.warm_start import ENOUGH, LearnedWeights, go_on_from, weights_of
+
+# What the learned weights belong to: edges of the graphs, and the shapes of the layers.
+FIXED_BY_WEIGHTS = (
+    "n_neighbors",
+    "metric",
+    "scaling",
+    "symmetry",
+    "min_common_neighbors",
+    "graph_learning",
+    "rank",
+    "node_selection",
+    "hidden",
+    "n_layers",
+)
 
 
 class MGCNDNSClassifier(MultiViewClassifier):
@@ -116,6 +133,10 @@ class MGCNDNSClassifier(MultiViewClassifier):
     max_memory
         GB that a fit may use; "auto" is what is free. A fit that needs more is refused before
         it starts.
+    warm_start
+        Whether a second `fit` on the same samples goes on from the learned weights and graphs,
+        for when labels were added; "auto" then keeps the k of the first fit. Classes may be
+        added too.
     verbose
         Whether to show progress on the error stream.
     random_state
@@ -139,6 +160,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
     given_codes_ : [sample], class number of the label it came with, -1 without one
     n_neighbors_ : int, the k that was used
     neighbor_recall_ : dict of view -> share of the true neighbours found; 1 if searched exactly
+    learned_weights_ : what a warm start goes on from, None without `warm_start`
+    is_labeled_ : [sample], whether its label was given
     view_names_, n_features_in_, n_features_by_view_
 
     Examples
@@ -169,16 +192,18 @@ class MGCNDNSClassifier(MultiViewClassifier):
         FeatureAnchor,
         GraphAnchor,
         InputScaling,
+        LearnedWeights,
         SelectionRule,
         TrainingCurve,
         ViewScaler,
     )
 
+    learned_weights_: LearnedWeights | None = None
     _watch: Watch | None = None
     # What models saved before these existed have.
-    given_codes_: np.ndarray | None = None
     temperature_: float = 1.0
     calibration_: Calibration | None = None
+    _kept_ground: dict[Any, Any] | None = None  # of the last fit with a warm start
 
     def __init__(
         self,
@@ -211,6 +236,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         calibration_folds: int | str = "auto",
         device: str = "auto",
         max_memory: float | str = "auto",
+        warm_start: bool = False,
         verbose: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
@@ -242,6 +268,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         self.calibration_folds = calibration_folds
         self.device = device
         self.max_memory = max_memory
+        self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
 
@@ -316,44 +343,99 @@ class MGCNDNSClassifier(MultiViewClassifier):
     def _learn(self, views: MultiView, codes: np.ndarray) -> None:
         device = pick_device(self.device)
         generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
-        self.n_neighbors_ = pick_n_neighbors(self.n_neighbors, codes, len(self.classes_))
-        self._check_memory(views)
-        prepared = prepare_views(
-            views,
-            scaling=self.scaling,
-            n_neighbors=self.n_neighbors_,
-            metric=self.metric,
-            symmetry=self.symmetry,
-            min_common_neighbors=self.min_common_neighbors,
-            search=self.neighbor_search,
-            seed=generator.initial_seed(),
-            cache_dir=self.cache_dir,
+        earlier, checksum = self._earlier(views)
+        self.n_neighbors_ = (
+            pick_n_neighbors(self.n_neighbors, codes, len(self.classes_))
+            if earlier is None
+            else earlier.n_neighbors
         )
-        self.neighbor_recall_ = prepared.recalls
-        if self.verbose and min(prepared.recalls.values(), default=1.0) < 1:
-            found = ", ".join(f"{share:.1%} in {name}" for name, share in prepared.recalls.items())
-            tell(f"true neighbours found: {found}")
-        self.view_graphs_ = prepared.renormalized()
-        features = list(prepared.features.values())
-        input_scaling = fit_input(features) if features else None
-        inputs = network_inputs(self.view_graphs_, features, input_scaling, device)
+        self._check_memory(views)
+        ground = self._ground(views, generator)
+        self.view_graphs_, self.neighbor_recall_ = ground.view_graphs, ground.prepared.recalls
+        self._tell_recall()
+        inputs = ground.inputs
         network = self._build(inputs, generator)
-        settings = self._training_settings(codes)
+        if earlier is not None:
+            go_on_from(
+                network,
+                network.layers()[-1].weight,
+                earlier.weights,
+                known_classes=earlier.classes,
+                classes=self.classes_,
+            )
         self.training_curve_ = train_on_codes(
-            network, inputs, codes, generator=generator, watch=self._watch, **settings
+            network,
+            inputs,
+            codes,
+            generator=generator,
+            watch=self._watch,
+            enough=None if earlier is None else ENOUGH,
+            **self._training_settings(codes),
         )
         self._calibrate(inputs, codes, generator)
-        self.given_codes_ = codes
         self._learn_from(network, inputs)
+        if self.warm_start:
+            self.learned_weights_ = LearnedWeights(
+                checksum,
+                self._fixed_settings(),
+                self.n_neighbors_,
+                self.classes_,
+                weights_of(network),
+            )
         self.attachment_ = attach(
-            prepared,
+            ground.prepared,
             views.positions,
             network,
             inputs,
-            input_scaling=input_scaling,
+            input_scaling=ground.input_scaling,
             n_neighbors=self.n_neighbors_,
             metric=self.metric,
         )
+
+    def _earlier(self, views: MultiView) -> tuple[LearnedWeights | None, str]:
+        """Return what a warm start goes on from, None for nothing, and the views' checksum."""
+        if not self.warm_start:
+            self._kept_ground = self.learned_weights_ = None
+            return None, ""
+        checksum = self.all_samples_ or views_checksum(views)
+        earlier = self.learned_weights_
+        if earlier is not None:
+            earlier.check(checksum, self._fixed_settings())
+        return earlier, checksum
+
+    def _fixed_settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in FIXED_BY_WEIGHTS}
+
+    def _ground(self, views: MultiView, generator: torch.Generator) -> Ground:
+        settings: dict[str, Any] = {
+            "scaling": self.scaling,
+            "n_neighbors": self.n_neighbors_,
+            "metric": self.metric,
+            "symmetry": self.symmetry,
+            "min_common_neighbors": self.min_common_neighbors,
+            "search": self.neighbor_search,
+            "cache_dir": self.cache_dir,
+        }
+        if is_approximate(self.neighbor_search, len(views)):
+            settings["seed"] = generator.initial_seed()
+        shared = self._shared
+        if shared is None and self.warm_start:
+            if self._kept_ground is None or self.learned_weights_ is None:
+                self._kept_ground = {}
+            shared = self._kept_ground
+        if shared is None:
+            return lay_ground(views, generator.device, **settings)
+        return shared_ground(shared, views, generator.device, **settings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_kept_ground", None)  # laid again where it is needed
+        return state
+
+    def _tell_recall(self) -> None:
+        if self.verbose and min(self.neighbor_recall_.values(), default=1.0) < 1:
+            found = ", ".join(f"{share:.1%} in {v}" for v, share in self.neighbor_recall_.items())
+            tell(f"true neighbours found: {found}")
 
     def _build(self, inputs: NetworkInputs, generator: torch.Generator) -> MGCNDNS:
         """Make the network, with weights drawn from the generator's seed."""

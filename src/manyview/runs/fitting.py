@@ -60,10 +60,10 @@ def fit_run(
     if settings.out is not None:
         check_free(settings.out)
     data = settings.source.load()
-    labels = _labels_to_show(data, settings)
+    labels = labels_to_show(data, settings)
     if settings.abstain_below is not None:
         check_class_names(labels[is_known(labels)])
-    folder = settings.out or _default_folder(data, settings)
+    folder = settings.out or Path("runs") / default_name(data, settings)
     with staged_folder(folder) as stage:
         model = settings.build_model(verbose=verbose)
         start = perf_counter()
@@ -77,7 +77,7 @@ def fit_run(
     return run
 
 
-def _labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
+def labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
     """Return the labels the method may see."""
     if data.labels is None:
         raise InputError(
@@ -102,9 +102,10 @@ def _labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
     return shown
 
 
-def _default_folder(data: Dataset, settings: RunSettings) -> Path:
+def default_name(data: Dataset, settings: RunSettings) -> str:
+    """Name a folder after the data, the method and the seed."""
     name = re.sub(r"[^\w.+-]+", "_", data.name)[:80]
-    return Path("runs") / f"{name}-{settings.method}-seed{settings.seed}"
+    return f"{name}-{settings.method}-seed{settings.seed}"
 
 
 def _fit(model: Any, data: Dataset, labels: np.ndarray) -> list[str]:
