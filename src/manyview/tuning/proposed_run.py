@@ -10,8 +10,7 @@ import numpy as np
 
 from manyview.errors import DataFileError
 from manyview.methods import find_method
-from manyview.runs.records import read_record
-from manyview.runs.records import PREDICTIONS_NAME, csv_text
+from manyview.runs.records import PREDICTIONS_NAME, csv_text, read_record
 from manyview.tuning.proposals import propose_labels
 
 
