@@ -50,7 +50,7 @@ def prepare_views(
     metric: str,
     symmetry: str = "union",
     min_common_neighbors: int = 0,
-    search: str = "exact",
+    search: str = "auto",
     seed: int = 0,
     cache_dir: str | Path | None = None,
 ) -> PreparedViews:
