@@ -33,7 +33,8 @@ USER_ERROR, INTERRUPTED = 2, 130
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 # Parameters of the library that are options here, to be named as such in errors.
 OPTIONS = re.compile(
-    r"\b(views_key|labels_key|graphs_key|samples_in|id_column|label_column|label_ratio|labels)"
+    r"\b(views_key|labels_key|graphs_key|samples_in|id_column|label_column|label_ratio|labels"
+    r"|missing)"
     r"(=['\"]|=|(?= must be (?:one|above) | is for ))"
 )
 
@@ -144,6 +145,14 @@ def fit(
         ),
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="error|impute",
+            help="Single unknown values: refuse them, or fill in the mean of the column. Samples "
+            "that lack a whole view are always kept.",
+        ),
+    ] = None,
     cache: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Keep neighbours here, for later fits on the same data."),
@@ -173,10 +182,12 @@ def fit(
     settings = RunSettings(
         source=_source(
             data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
-            label_column,
+            label_column, missing,
         ),
         method=method,
-        params=parse_params(param or []) | ({} if cache is None else {"cache_dir": cache}),
+        params=parse_params(param or [])
+        | ({} if cache is None else {"cache_dir": cache})
+        | ({} if missing is None else {"missing": missing}),
         label_ratio=label_ratio,
         protocol=protocol,
         seed=seed,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +91,8 @@ def predict_run(folder: Path, source: DataSource) -> Prediction:
     method.check_labels_new_samples()
     fitted = record["data"]
     model = method.load(folder)
-    data = source.load()
+    missing = record["params"].get("missing")  # single unknown values: as in the fit
+    data = replace(source, options=replace(source.options, missing=missing)).load()
     notes: list[str] = []
     views = _match_views(data, fitted, notes)
     if data.sha256 == fitted["sha256"]:

@@ -89,7 +89,9 @@ class DataSource:
 
     def _refuse_reader_options(self, card: DatasetCard) -> None:
         given = {"labels": self.labels, **asdict(self.options)}
-        wrong = [f"{name}=" for name, value in given.items() if value is not None]
+        wrong = [
+            f"{name}=" for name, value in given.items() if value is not None and name != "missing"
+        ]
         if wrong:
             raise InputError(
                 f"{', '.join(wrong)} can only be passed for data read from files; "
