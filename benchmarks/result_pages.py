@@ -1,6 +1,6 @@
 """The pages of results, made from stored records and from nothing else.
 
-    python benchmarks/result_pages.py  # docs/results.md and its figures, docs/replication.md, README's table
+    python benchmarks/result_pages.py  # docs/results.md, docs/replication.md, README's table
 
 Records come from `manyview bench run PLAN --out results` for every plan named on the pages, and
 from `replication.py`, `new_samples.py` and `costs.py` in this folder.

@@ -281,6 +281,47 @@ def test_predict_prints_one_json_document_with_the_labels(manyview, shapes):
     assert len(json.loads(out)["predictions"]) == 60
 
 
+def test_explain_tells_why_a_sample_got_its_answer(manyview, tables):
+    assert manyview("fit", "old", "--labels", "animals.csv", "--out", "run", *QUICK)[0] == 0
+    code, out, err = manyview("explain", "run", "--sample", "s7")
+    assert (code, err) == (0, "")
+    assert out.startswith("Run      mgcn-dns of run, 50 samples\nSample   s7, came with")
+    assert "\nReasons  The log-odds of " in out
+    assert "\n         itself " in out
+    code, out, err = manyview("explain", "run", "--sample", "s7", "--json")
+    document = json.loads(out)
+    assert document["explanation"]["name"] == "s7"
+    parts = [document["explanation"]["itself"], *document["explanation"]["neighbors"]]
+    total = sum(part["margin"] for part in parts)
+    assert total == pytest.approx(document["explanation"]["margin"])
+    code, out, err = manyview("explain", "run")
+    assert "answers that change" in out
+
+
+def test_explain_names_an_unknown_sample_and_the_near_ones(manyview, refused, tables):
+    assert manyview("fit", "old", "--labels", "animals.csv", "--out", "run", *QUICK)[0] == 0
+    assert refused("explain", "run", "--sample", "s777") == (
+        "No sample has the id 's777'. Did you mean 's7'?"
+    )
+    assert refused("explain", "rum", "--sample", "s1") == (
+        "There is no run rum. Did you mean 'run'?"
+    )
+
+
+def test_fit_calibrates_and_abstains_where_asked_to(manyview, shapes, here):
+    options = ("--label-ratio", "0.2", "--calibrate", "--abstain-below", "0.4", "--out", "run")
+    code, out, err = manyview("fit", shapes, *options, *QUICK)
+    assert (code, err) == (0, "")
+    told = " ".join(out.split())
+    assert "probabilities calibrated on 12 held-out labels: temperature " in told
+    assert "answers of probability 0.4 or more" in told
+    assert ",unknown,0.3" in (here / "run" / "predictions.csv").read_text()
+    report = (here / "run" / "report.html").read_text(encoding="utf-8")
+    assert "left unknown" in report
+    code, out, err = manyview("predict", "run", shapes, "--abstain-below", "1", "-q")
+    assert {line.split(",")[1] for line in out.splitlines()[1:]} == {"unknown"}
+
+
 def test_datasets_lists_the_catalogue(manyview, here):
     (here / "MNIST.mat").touch()
     code, out, err = manyview("datasets", "--data-dir", here)
@@ -375,6 +416,15 @@ ERRORS = {
         ("fit", "shapes.npz", "--label-ratio", "1.5"),
         "--label-ratio must be above 0 and at most 1; got 1.5.",
     ),
+    "wrong probability": (
+        ("fit", "shapes.npz", "--abstain-below", "80"),
+        "--abstain-below must be a number from 0 to 1; got 80.0.",
+    ),
+    "calibration of another method": (
+        ("fit", "shapes.npz", "--method", "knn", "--calibrate"),
+        None,
+    ),
+    "explain no run": (("explain", "nothing"), "There is no run nothing."),
     "wrong protocol": (
         ("fit", "shapes.npz", "--protocol", "randon"),
         "protocol must be one of 'stratified', 'random'; got 'randon'. Did you mean 'random'?",

@@ -8,7 +8,9 @@ from scipy import sparse
 from sklearn.model_selection import cross_val_score
 
 from manyview.classifier import MGCNDNSClassifier
+from manyview.data.all_samples import AllSamples
 from manyview.data.views import MultiView
+from manyview.distributions import softmax
 from manyview.errors import InputError
 from manyview.methods import METHODS
 
@@ -273,3 +275,51 @@ def test_a_view_of_one_sample_has_a_graph_of_its_loop(tiny_views):
     own[tiny_views.known_labels.argmax()] = True
     model = make().fit(MultiView(tiny_views.views, present={"shape": own}), tiny_views.known_labels)
     assert model.view_graphs_[0].nnz == 1
+
+
+def test_the_pass_run_again_gives_the_answers_of_the_fit(tiny_views, incomplete):
+    model = make().fit(incomplete, tiny_views.known_labels)
+    fitted = model.explainer().fitted
+    np.testing.assert_allclose(softmax(fitted.logits()), model.label_distributions_, atol=1e-4)
+
+
+def test_leaving_a_view_out_is_lacking_it(tiny_views, present):
+    """Of everybody at once: the graph of the other view, with its own features alone."""
+    model = make(node_selection=None, graph_learning=None)
+    model.fit(MultiView(tiny_views.views, present=present), tiny_views.known_labels)
+    explainer = model.explainer()
+    attachment = model.attachment_
+    features, factor = attachment.anchors["colour"].features, attachment.input_scaling.factors[1]
+    center = attachment.input_scaling.center[5:]
+    scale = np.sqrt(2 / present.sum(axis=1))[:, None]
+    hidden = scale * present[:, [1]] * (features * factor - center)
+    graph = model.view_graphs_[1].toarray()
+    hidden = np.maximum(graph @ hidden @ attachment.weights[0][5:], 0)
+    expected = graph @ hidden @ attachment.weights[1]
+    logits = explainer.fitted.logits(left_out=0)
+    np.testing.assert_allclose(logits[present[:, 1]], expected[present[:, 1]], atol=1e-4)
+    alone = ~present[:, 1]
+    np.testing.assert_allclose(logits[alone], explainer.fitted.logits()[alone])
+
+
+def test_reasons_of_a_sample_add_up_and_name_only_views_it_has(tiny_views, incomplete, present):
+    model = make().fit(incomplete, tiny_views.known_labels)
+    row = int(np.flatnonzero(~present[:, 0])[0])
+    why = model.explain(row)
+    parts = [why.itself, *why.neighbors]
+    assert sum(part.margin for part in parts) == pytest.approx(why.margin)
+    assert {view for part in parts for view in part.views} == {"colour"}
+    assert [one.view for one in model.view_effects()] == ["shape", "colour"]
+
+
+def test_cross_validation_over_labels_and_warm_starts_know_the_mask(tiny_views, incomplete):
+    everybody = AllSamples(incomplete)
+    assert everybody.checksum() != AllSamples(tiny_views.views).checksum()
+    rows = np.flatnonzero(tiny_views.known_labels >= 0)
+    model = make().fit(everybody[rows], tiny_views.labels[rows])
+    expected = make().fit(incomplete, tiny_views.known_labels)
+    np.testing.assert_array_equal(model.label_distributions_, expected.label_distributions_)
+    warm = make(warm_start=True).fit(incomplete, tiny_views.known_labels)
+    warm.fit(incomplete, tiny_views.known_labels)
+    with pytest.raises(InputError):
+        warm.fit(tiny_views.views, tiny_views.known_labels)

@@ -1,5 +1,6 @@
 """Model files: what goes in comes out, and nothing in them is ever run."""
 
+import hashlib
 import json
 import pickle
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from scipy import sparse
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError
+from manyview.methods import METHODS
 from manyview.model_file import load_tree, save_tree
 
 
@@ -171,6 +173,36 @@ def test_model_of_a_newer_version_is_refused_and_names_the_version_to_use(tmp_pa
     )
 
 
+def test_altered_values_are_refused(tmp_path, saved):
+    file = tmp_path / "model" / "model.json"
+    document = json.loads(file.read_text())
+    learned = dict(dict(document["model"]["dict"])["learned"]["dict"])
+    assert learned["temperature_"] == 1.0
+    file.write_text(file.read_text().replace('"temperature_",\n', '"temperature_", ', 1))
+    assert MGCNDNSClassifier.load(tmp_path / "model").temperature_ == 1.0  # only the layout changed
+    altered = json.dumps(document).replace('["temperature_", 1.0]', '["temperature_", 0.01]')
+    file.write_text(altered)
+    with pytest.raises(DataFileError) as error:
+        MGCNDNSClassifier.load(tmp_path / "model")
+    assert str(error.value) == (
+        f"{file} is damaged: it was changed after it was saved. Fit the model again."
+    )
+
+
+def test_model_of_another_kind_is_refused(tmp_path, saved):
+    with pytest.raises(DataFileError, match=r"holds a model of mgcn-dns, not knn\."):
+        METHODS["knn"].load(tmp_path / "model")
+
+
+def test_model_saved_before_trees_had_a_checksum_is_read(tmp_path, saved):
+    file = tmp_path / "model" / "model.json"
+    document = json.loads(file.read_text())
+    del document["model_sha256"]
+    file.write_text(json.dumps(document))
+    loaded = MGCNDNSClassifier.load(tmp_path / "model")
+    assert loaded.transduction_.tolist() == saved.transduction_.tolist()
+
+
 @pytest.mark.parametrize("content", ['{"a": 1}', "[1, 2]", '"text"', "null"])
 def test_other_json_is_no_model(tmp_path, saved, content):
     file = tmp_path / "model" / "model.json"
@@ -184,7 +216,13 @@ def test_other_json_is_no_model(tmp_path, saved, content):
     [{"array": "nowhere"}, {"record": "Popen", "fields": {}}, {}, 3, {"dict": {"a": {"csr": {}}}}],
 )
 def test_damaged_tree_is_refused(tmp_path, saved, model):
-    change(tmp_path / "model" / "model.json", model=model)
+    file = tmp_path / "model" / "model.json"
+    change(file, model=model)
+    with pytest.raises(DataFileError, match=r"model\.json is damaged: it was changed"):
+        MGCNDNSClassifier.load(tmp_path / "model")
+    change(
+        file, model_sha256=hashlib.sha256(json.dumps(model, sort_keys=True).encode()).hexdigest()
+    )
     with pytest.raises(DataFileError, match=r"model\.json is damaged: "):
         MGCNDNSClassifier.load(tmp_path / "model")
 

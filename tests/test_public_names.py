@@ -7,19 +7,24 @@ import pytest
 import manyview
 
 PUBLIC_NAMES = [
+    "AllSamples",
     "DataFileError",
     "Dataset",
     "InputError",
+    "LabelHidingSplit",
     "METHODS",
     "MGCNDNSClassifier",
     "ManyviewError",
     "MultiView",
+    "SCORERS",
     "__version__",
     "draw_labeled",
     "hide_labels",
     "load_dataset",
     "make_multiview_classification",
+    "propose_labels",
     "read_views",
+    "tune",
 ]
 
 

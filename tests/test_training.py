@@ -201,3 +201,17 @@ def test_training_on_codes_weighs_classes_and_warns_after_an_interrupt():
     assert network.weight[1].abs().max() == 0
     with pytest.warns(ConvergenceWarning, match="fit was interrupted after 7 epochs; the weights"):
         train_on_codes(Line(interrupt_at=8), (FEATURES,), codes, **settings, class_weight=None)
+
+
+@pytest.mark.parametrize(
+    ("loss", "enough", "is_reached"),
+    [
+        ([0.01] * 10, 0.01, True),
+        ([0.01] * 9, 0.01, False),
+        ([0.01] * 10, None, False),
+        ([0.5] * 5 + [0.0] * 5, 0.2, False),
+        ([1 - 0.04 * epoch for epoch in range(20)], 0.01, False),
+    ],
+)
+def test_a_loss_that_is_enough_ends_the_training(loss, enough, is_reached):
+    assert TrainingCurve(loss=loss).has_reached(enough) is is_reached

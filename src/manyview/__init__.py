@@ -12,38 +12,51 @@ from typing import Any as _Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.classifier import MGCNDNSClassifier
+    from manyview.data.all_samples import AllSamples
     from manyview.data.catalog import load_dataset
     from manyview.data.dataset import Dataset
+    from manyview.data.label_hiding import LabelHidingSplit
     from manyview.data.made import make_multiview_classification
     from manyview.data.readers import read_views
     from manyview.data.splits import draw_labeled, hide_labels
     from manyview.data.views import MultiView
     from manyview.errors import DataFileError, InputError, ManyviewError
     from manyview.methods import METHODS
+    from manyview.tuning.proposals import propose_labels
+    from manyview.tuning.scorers import SCORERS
+    from manyview.tuning.search import tune
 
 __version__ = _version("manyview")
 
 # Public name -> where it lives; loaded when first asked for, so that the command line is quick.
 _HOMES = {
+    "AllSamples": "manyview.data.all_samples",
     "DataFileError": "manyview.errors",
     "Dataset": "manyview.data.dataset",
     "InputError": "manyview.errors",
+    "LabelHidingSplit": "manyview.data.label_hiding",
     "METHODS": "manyview.methods",
     "MGCNDNSClassifier": "manyview.classifier",
     "ManyviewError": "manyview.errors",
     "MultiView": "manyview.data.views",
+    "SCORERS": "manyview.tuning.scorers",
     "draw_labeled": "manyview.data.splits",
     "hide_labels": "manyview.data.splits",
     "load_dataset": "manyview.data.catalog",
     "make_multiview_classification": "manyview.data.made",
+    "propose_labels": "manyview.tuning.proposals",
     "read_views": "manyview.data.readers",
+    "tune": "manyview.tuning.search",
 }
 
 __all__ = [
     "METHODS",
+    "SCORERS",
+    "AllSamples",
     "DataFileError",
     "Dataset",
     "InputError",
+    "LabelHidingSplit",
     "MGCNDNSClassifier",
     "ManyviewError",
     "MultiView",
@@ -52,7 +65,9 @@ __all__ = [
     "hide_labels",
     "load_dataset",
     "make_multiview_classification",
+    "propose_labels",
     "read_views",
+    "tune",
 ]
 
 

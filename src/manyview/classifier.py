@@ -1,29 +1,37 @@
 """MGCNDNSClassifier: several views in, labels out, by scikit-learn's rules."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter, warn
 
 import numpy as np
 import torch
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
+from manyview.calibration import Calibration, calibrate, choose_n_folds
 from manyview.contract import MethodCard, MultiViewClassifier
-from manyview.data.inputs import InputScaling, fit_input
-from manyview.data.labels import class_weights
+from manyview.data.checksums import views_checksum
+from manyview.data.inputs import InputScaling
+from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
-from manyview.errors import check_choice
+from manyview.errors import CalibrationWarning, check_choice
+from manyview.explainer import Explainer
 from manyview.fit_memory import memory_of_fit
+from manyview.fitted_pass import FittedPass
 from manyview.graphs.cached_neighbors import check_cache_dir
-from manyview.graphs.knn_graph import check_search
-from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors, prepare_views
+from manyview.graphs.knn_graph import check_search, is_approximate
+from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors
+from manyview.ground import Ground, lay_ground, shared_ground
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
 from manyview.memory import check_max_memory, check_memory
-from manyview.network import MGCNDNS, NetworkInputs, build_network, network_inputs
+from manyview.network import MGCNDNS, NetworkInputs, build_network
 from manyview.new_samples import (
     Attachment,
     FeatureAnchor,
@@ -33,7 +41,23 @@ from manyview.new_samples import (
 )
 from manyview.parameters import check_number, check_whole_number, draw_seed
 from manyview.progress import tell
+from manyview.reasons import Explanation, ViewEffect, find_sample
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
+from manyview.warm_start import ENOUGH, LearnedWeights, go_on_from, weights_of
+
+# What the learned weights belong to: edges of the graphs, and the shapes of the layers.
+FIXED_BY_WEIGHTS = (
+    "n_neighbors",
+    "metric",
+    "scaling",
+    "symmetry",
+    "min_common_neighbors",
+    "graph_learning",
+    "rank",
+    "node_selection",
+    "hidden",
+    "n_layers",
+)
 
 
 class MGCNDNSClassifier(MultiViewClassifier):
@@ -99,11 +123,23 @@ class MGCNDNSClassifier(MultiViewClassifier):
         Training stops when ten epochs lower the mean loss by less than this.
     class_weight
         None, "balanced", or a dict of class -> weight.
+    calibration
+        None leaves the probabilities as the network gives them; "temperature" hides some labels,
+        fits without them, and scales the logits so that the hidden ones are likeliest. Answers
+        stay the same.
+    calibration_folds
+        Number of such fits, each as long as the fit itself: one hides a third of the labels,
+        three hide each label once. "auto" takes one, and three where that would hide fewer than
+        30 labels.
     device
         "auto" takes a GPU where there is one.
     max_memory
         GB that a fit may use; "auto" is what is free. A fit that needs more is refused before
         it starts.
+    warm_start
+        Whether a second `fit` on the same samples goes on from the learned weights and graphs,
+        for when labels were added: about a third of the epochs, and answers as good. "auto" then
+        keeps the k of the first fit. Classes may be added too.
     verbose
         Whether to show progress on the error stream.
     random_state
@@ -122,8 +158,13 @@ class MGCNDNSClassifier(MultiViewClassifier):
     node_confidence_ : [sample], None without differentiable selection
     threshold_ : float, None without differentiable selection
     training_curve_ : loss and accuracy on the labeled samples by epoch
+    temperature_ : float, what logits are divided by; 1 without calibration
+    calibration_ : the held-out labels and their logits, None without calibration
+    given_codes_ : [sample], class number of the label it came with, -1 without one
     n_neighbors_ : int, the k that was used
     neighbor_recall_ : dict of view -> share of the true neighbours found; 1 if searched exactly
+    learned_weights_ : what a warm start goes on from, None without `warm_start`
+    is_labeled_ : [sample], whether its label was given
     view_names_, n_features_in_, n_features_by_view_
 
     Examples
@@ -150,16 +191,23 @@ class MGCNDNSClassifier(MultiViewClassifier):
     )
     record_types = (
         Attachment,
+        Calibration,
         FeatureAnchor,
         GraphAnchor,
         InputScaling,
+        LearnedWeights,
         SelectionRule,
         TrainingCurve,
         ViewScaler,
     )
 
     takes_missing_views = True
+    learned_weights_: LearnedWeights | None = None
     _watch: Watch | None = None
+    # What models saved before these existed have.
+    temperature_: float = 1.0
+    calibration_: Calibration | None = None
+    _kept_ground: dict[Any, Any] | None = None  # of the last fit with a warm start
 
     def __init__(
         self,
@@ -189,8 +237,11 @@ class MGCNDNSClassifier(MultiViewClassifier):
         max_epochs: int = 200,
         tol: float = 2e-3,
         class_weight: str | Mapping[Any, float] | None = None,
+        calibration: str | None = None,
+        calibration_folds: int | str = "auto",
         device: str = "auto",
         max_memory: float | str = "auto",
+        warm_start: bool = False,
         verbose: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
@@ -219,8 +270,11 @@ class MGCNDNSClassifier(MultiViewClassifier):
         self.max_epochs = max_epochs
         self.tol = tol
         self.class_weight = class_weight
+        self.calibration = calibration
+        self.calibration_folds = calibration_folds
         self.device = device
         self.max_memory = max_memory
+        self.warm_start = warm_start
         self.verbose = verbose
         self.random_state = random_state
 
@@ -233,32 +287,165 @@ class MGCNDNSClassifier(MultiViewClassifier):
         finally:
             self._watch = None
 
+    def explain(self, sample: int | str, *, sample_ids: Sequence[str] | None = None) -> Explanation:
+        """Give the reasons of a fitted sample's answer: neighbours, views and their parts.
+
+        Parameters
+        ----------
+        sample
+            Row number among the fitted samples, or one of `sample_ids`.
+        sample_ids
+            One name a sample, such as those of a `Dataset`; row numbers where there are none.
+
+        Examples
+        --------
+        >>> import manyview
+        >>> data = manyview.load_dataset("digits")
+        >>> labels = manyview.hide_labels(data.labels, keep=0.01, random_state=0)
+        >>> model = MGCNDNSClassifier(max_epochs=20, random_state=0).fit(data.views, labels)
+        >>> why = model.explain(7)
+        >>> parts = [why.itself, *why.neighbors]
+        >>> abs(sum(part.margin for part in parts) - why.margin) < 1e-9
+        True
+        """
+        check_is_fitted(self)
+        n_samples = len(self.label_distributions_)
+        row = find_sample(sample, sample_ids, n_samples)
+        names = range(n_samples) if sample_ids is None else sample_ids
+        return self.explainer().explain(row, [str(name) for name in names])
+
+    def view_effects(self, y: Any = None) -> tuple[ViewEffect, ...]:
+        """Leave out each view in turn, without learning anew: which answers change.
+
+        Parameters
+        ----------
+        y
+            True labels to count right answers by, -1 or None where unknown; the labels of
+            the fit where it is left out. There is nothing to tell with a single view.
+        """
+        check_is_fitted(self)
+        explainer = self.explainer()
+        return explainer.view_effects(explainer.given if y is None else self._codes_of(y))
+
+    def explainer(self) -> Explainer:
+        """Make what explains many samples at the cost of one."""
+        check_is_fitted(self)
+        given = self.given_codes_
+        return Explainer(
+            fitted=FittedPass.of(
+                self.view_graphs_,
+                self.edge_gates_,
+                self.attachment_,
+                tau=self.tau,
+                rank_axis=self.rank_axis,
+            ),
+            view_graphs=dict(zip(self.view_names_, self.view_graphs_, strict=True)),
+            selected=self.selected_graph_,
+            classes=self.classes_,
+            temperature=self.temperature_,
+            given=np.full(len(self.transduction_), UNKNOWN) if given is None else given,
+        )
+
     def _learn(self, views: MultiView, codes: np.ndarray) -> None:
         device = pick_device(self.device)
         generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
-        self.n_neighbors_ = pick_n_neighbors(self.n_neighbors, codes, len(self.classes_))
+        earlier, checksum = self._earlier(views)
+        self.n_neighbors_ = (
+            pick_n_neighbors(self.n_neighbors, codes, len(self.classes_))
+            if earlier is None
+            else earlier.n_neighbors
+        )
         self._check_memory(views)
-        prepared = prepare_views(
-            views,
-            scaling=self.scaling,
+        ground = self._ground(views, generator)
+        self.view_graphs_, self.neighbor_recall_ = ground.view_graphs, ground.prepared.recalls
+        self._tell_recall()
+        inputs = ground.inputs
+        network = self._build(inputs, generator)
+        if earlier is not None:
+            go_on_from(
+                network,
+                network.layers()[-1].weight,
+                earlier.weights,
+                known_classes=earlier.classes,
+                classes=self.classes_,
+            )
+        self.training_curve_ = train_on_codes(
+            network,
+            inputs,
+            codes,
+            generator=generator,
+            watch=self._watch,
+            enough=None if earlier is None else ENOUGH,
+            **self._training_settings(codes),
+        )
+        self._calibrate(inputs, codes, generator)
+        self._learn_from(network, inputs)
+        if self.warm_start:
+            self.learned_weights_ = LearnedWeights(
+                checksum,
+                self._fixed_settings(),
+                self.n_neighbors_,
+                self.classes_,
+                weights_of(network),
+            )
+        self.attachment_ = attach(
+            ground.prepared,
+            views.positions,
+            network,
+            inputs,
+            input_scaling=ground.input_scaling,
             n_neighbors=self.n_neighbors_,
             metric=self.metric,
-            symmetry=self.symmetry,
-            min_common_neighbors=self.min_common_neighbors,
-            search=self.neighbor_search,
-            seed=generator.initial_seed(),
-            cache_dir=self.cache_dir,
         )
-        self.neighbor_recall_ = prepared.recalls
-        if self.verbose and min(prepared.recalls.values(), default=1.0) < 1:
-            found = ", ".join(f"{share:.1%} in {name}" for name, share in prepared.recalls.items())
+
+    def _earlier(self, views: MultiView) -> tuple[LearnedWeights | None, str]:
+        """Return what a warm start goes on from, None for nothing, and the views' checksum."""
+        if not self.warm_start:
+            self._kept_ground = self.learned_weights_ = None
+            return None, ""
+        checksum = self.all_samples_ or views_checksum(views)
+        earlier = self.learned_weights_
+        if earlier is not None:
+            earlier.check(checksum, self._fixed_settings())
+        return earlier, checksum
+
+    def _fixed_settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in FIXED_BY_WEIGHTS}
+
+    def _ground(self, views: MultiView, generator: torch.Generator) -> Ground:
+        settings: dict[str, Any] = {
+            "scaling": self.scaling,
+            "n_neighbors": self.n_neighbors_,
+            "metric": self.metric,
+            "symmetry": self.symmetry,
+            "min_common_neighbors": self.min_common_neighbors,
+            "search": self.neighbor_search,
+            "cache_dir": self.cache_dir,
+        }
+        if is_approximate(self.neighbor_search, len(views)):
+            settings["seed"] = generator.initial_seed()
+        shared = self._shared
+        if shared is None and self.warm_start:
+            if self._kept_ground is None or self.learned_weights_ is None:
+                self._kept_ground = {}
+            shared = self._kept_ground
+        if shared is None:
+            return lay_ground(views, generator.device, **settings)
+        return shared_ground(shared, views, generator.device, **settings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_kept_ground", None)  # laid again where it is needed
+        return state
+
+    def _tell_recall(self) -> None:
+        if self.verbose and min(self.neighbor_recall_.values(), default=1.0) < 1:
+            found = ", ".join(f"{share:.1%} in {v}" for v, share in self.neighbor_recall_.items())
             tell(f"true neighbours found: {found}")
-        self.view_graphs_ = prepared.renormalized()
-        features = list(prepared.features.values())
-        present = prepared.present_features()
-        input_scaling = fit_input(features, present) if features else None
-        inputs = network_inputs(self.view_graphs_, features, input_scaling, device, present)
-        network = build_network(
+
+    def _build(self, inputs: NetworkInputs, generator: torch.Generator) -> MGCNDNS:
+        """Make the network, with weights drawn from the generator's seed."""
+        return build_network(
             inputs,
             n_classes=len(self.classes_),
             graph_learning=self.graph_learning,
@@ -274,33 +461,54 @@ class MGCNDNSClassifier(MultiViewClassifier):
             n_layers=self.n_layers,
             dropout=self.dropout,
             seed=generator.initial_seed(),
-        ).to(device)
-        self.training_curve_ = train_on_codes(
-            network,
-            inputs,
-            codes,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            max_epochs=self.max_epochs,
-            tol=self.tol,
-            class_weight=class_weights(self.class_weight, self.classes_, codes),
-            generator=generator,
-            verbose=self.verbose,
-            watch=self._watch,
-        )
-        self._learn_from(network, inputs)
-        self.attachment_ = attach(
-            prepared,
-            views.positions,
-            network,
-            inputs,
-            input_scaling=input_scaling,
-            n_neighbors=self.n_neighbors_,
-            metric=self.metric,
-        )
+        ).to(generator.device)
+
+    def _training_settings(self, codes: np.ndarray) -> dict[str, Any]:
+        return {
+            "learning_rate": self.learning_rate,
+            "weight_decay": self.weight_decay,
+            "max_epochs": self.max_epochs,
+            "tol": self.tol,
+            "class_weight": class_weights(self.class_weight, self.classes_, codes),
+            "verbose": self.verbose,
+        }
+
+    def _calibrate(
+        self, inputs: NetworkInputs, codes: np.ndarray, generator: torch.Generator
+    ) -> None:
+        """Set the temperature, from fits on the same graphs that do not see all labels."""
+        self.calibration_, self.temperature_ = None, 1.0
+        if self.calibration is None:
+            return
+        seed, was_interrupted = generator.initial_seed(), False
+
+        @torch.no_grad()
+        def logits_of(shown: np.ndarray, fold: int) -> np.ndarray:
+            nonlocal was_interrupted
+            own = torch.Generator(device=generator.device).manual_seed(seed + 1 + fold)
+            network = self._build(inputs, own)
+            with torch.enable_grad(), catch_warnings():
+                simplefilter("ignore", ConvergenceWarning)  # said below, in other words
+                settings = self._training_settings(shown)
+                curve = train_on_codes(network, inputs, shown, generator=own, **settings)
+            was_interrupted |= curve.stopped == "interrupted"
+            return np.asarray(network(*inputs).cpu().numpy())
+
+        found = None
+        if self.training_curve_.stopped != "interrupted":
+            n_folds = self.calibration_folds
+            n_folds = choose_n_folds(codes) if isinstance(n_folds, str) else n_folds
+            found = calibrate(codes, n_folds, np.random.default_rng(seed), logits_of)
+            reason = "no class has two labels, so none can be held out"
+        if was_interrupted or self.training_curve_.stopped == "interrupted":
+            found, reason = None, "the fit was interrupted"
+        if found is None:
+            warn(f"probabilities are not calibrated: {reason}.", CalibrationWarning, stacklevel=4)
+            return
+        self.calibration_, self.temperature_ = found, found.temperature
 
     def _label_new(self, views: MultiView) -> np.ndarray:
-        return softmax(self.attachment_.logits(views))
+        return softmax(self.attachment_.logits(views) / self.temperature_)
 
     def _check_parameters(self, views: MultiView) -> None:
         check_n_neighbors(self.n_neighbors, len(views))
@@ -312,6 +520,11 @@ class MGCNDNSClassifier(MultiViewClassifier):
         check_max_memory(self.max_memory)
         check_choice("graph_learning", self.graph_learning, ("edge", "low-rank", "full", None))
         check_choice("node_selection", self.node_selection, ("differentiable", "top-k", None))
+        check_choice("calibration", self.calibration, ("temperature", None))
+        if isinstance(self.calibration_folds, str):
+            check_choice("calibration_folds", self.calibration_folds, ("auto",))
+        else:
+            check_whole_number("calibration_folds", self.calibration_folds, at_least=1)
         check_choice("rank_axis", self.rank_axis, ("rows", "as-printed"))
         check_choice("ranking", self.ranking, ("auto", "exact", "fast"))
         check_whole_number("min_common_neighbors", self.min_common_neighbors, at_least=0)
@@ -350,7 +563,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         support, view_weights, features, center = inputs
         graphs = network.graphs(support, view_weights)
         logits = network.convolve(support, graphs.selected, features, center)[-1]
-        self.label_distributions_ = softmax(logits.cpu().numpy())
+        self.label_distributions_ = softmax(logits.cpu().numpy() / self.temperature_)
         mixing = mixing_weights(network.fusion.logits)
         self.mixing_weights_ = mixing.cpu().numpy()
         self.view_importance_ = view_importance(mixing).cpu().numpy()

@@ -34,8 +34,8 @@ UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 # Parameters of the library that are options here, to be named as such in errors.
 OPTIONS = re.compile(
     r"\b(views_key|labels_key|graphs_key|samples_in|id_column|label_column|label_ratio|labels"
-    r"|missing)"
-    r"(=['\"]|=|(?= must be (?:one|above) | is for ))"
+    r"|abstain_below|missing)"
+    r"(=['\"]|=|(?= must be (?:one|above|a number) | is for | are called))"
 )
 
 Data = Annotated[
@@ -75,6 +75,12 @@ IdColumn = Annotated[
 ]
 LabelColumn = Annotated[
     str | None, typer.Option(metavar="NAME", help="Tables: column of the labels.")
+]
+AbstainBelow = Annotated[
+    float | None,
+    typer.Option(
+        metavar="P", help="Write `unknown` for answers of a probability below this, 0 to 1."
+    ),
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
@@ -137,6 +143,22 @@ def fit(
         list[str] | None,
         typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter of the method."),
     ] = None,
+    params: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Parameters in the tuning.json of `manyview tune`; -p goes first.",
+        ),
+    ] = None,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Calibrate the probabilities on held-out labels (-p calibration=temperature); "
+            "takes twice as long, four times with few labels; no answer changes.",
+        ),
+    ] = False,
+    abstain_below: AbstainBelow = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -178,19 +200,28 @@ def fit(
     from manyview.report.run_text import run_text
     from manyview.runs.fitting import fit_run
     from manyview.runs.settings import RunSettings, parse_params
+    from manyview.tuning.tuned_data import read_params
 
+    calibration = {"calibration": "temperature"} if calibrate else {}
+    caching = {} if cache is None else {"cache_dir": cache}
+    filling = {} if missing is None else {"missing": missing}
     settings = RunSettings(
         source=_source(
             data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
             label_column, missing,
         ),
         method=method,
-        params=parse_params(param or [])
-        | ({} if cache is None else {"cache_dir": cache})
-        | ({} if missing is None else {"missing": missing}),
+        params={
+            **calibration,
+            **caching,
+            **filling,
+            **({} if params is None else read_params(params, method)),
+            **parse_params(param or []),
+        },
         label_ratio=label_ratio,
         protocol=protocol,
         seed=seed,
+        abstain_below=abstain_below,
         out=out,
     )  # fmt: skip
     run = fit_run(
@@ -215,6 +246,7 @@ def predict(
         Path | None,
         typer.Option(metavar="FILE", help="CSV file to write.  [default: the output stream]"),
     ] = None,
+    abstain_below: AbstainBelow = None,
     data_dir: DataDir = None,
     views_key: ViewsKey = None,
     labels_key: LabelsKey = None,
@@ -239,7 +271,7 @@ def predict(
     )  # fmt: skip
     if out is not None:
         check_writable(out)
-    prediction = predict_run(run, source)
+    prediction = predict_run(run, source, abstain_below=abstain_below)
     if out is not None:
         write_predictions(prediction, out)
     elif not as_json:
@@ -248,6 +280,151 @@ def predict(
         print_json(prediction.document(out))
     elif not quiet:
         print_text(prediction_text(prediction, out, width()), err=out is None)
+
+
+@app.command()
+def explain(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder `manyview fit` left.")],
+    sample: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="The sample, by its sample_id in predictions.csv."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say why a sample of RUN got its answer: neighbours, views, and their parts of it.
+
+    The parts add up to the log-odds of the answer against the runner-up. Without --sample, say
+    how many of all answers change when a view is left out.
+    """
+    from manyview.report.explanation_text import reasons_text
+    from manyview.runs.explaining import explain_run
+
+    reasons = explain_run(run, sample)
+    if as_json:
+        print_json(reasons.document())
+    else:
+        print_text(reasons_text(reasons, width()))
+
+
+@app.command()
+def tune(
+    data: Data,
+    labels: Labels = None,
+    label_ratio: Annotated[
+        float | None,
+        typer.Option(metavar="R", help="Hide all labels but this share; they are never seen."),
+    ] = None,
+    protocol: Annotated[
+        str,
+        typer.Option(metavar="stratified|random", help="How --label-ratio draws: by class or not."),
+    ] = "stratified",
+    seed: Annotated[int, typer.Option(metavar="S", help="Of split, search and method.")] = 0,
+    method: Annotated[
+        str, typer.Option(metavar="NAME", help="A name of `manyview methods`.")
+    ] = "mgcn-dns",
+    param: Annotated[
+        list[str] | None,
+        typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter not to be tuned."),
+    ] = None,
+    trials: Annotated[
+        int, typer.Option(metavar="N", help="Configurations to try, the defaults included.")
+    ] = 30,
+    minutes: Annotated[float | None, typer.Option(metavar="M", help="Time for this call.")] = None,
+    scoring: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="accuracy, balanced_accuracy, macro_f1 or neg_log_loss."),
+    ] = "accuracy",
+    force: Annotated[
+        bool, typer.Option("--force", help="Tune even with one or two labels a class.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The tuning's folder, new or its own.  [default: tuning/DATA-METHOD-seedS]",
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    views_key: ViewsKey = None,
+    labels_key: LabelsKey = None,
+    graphs_key: GraphsKey = None,
+    samples_in: SamplesIn = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Choose parameters for DATA by hiding some of the known labels, and nothing else.
+
+    Stop it at any time: the same command goes on from there. Leaves a folder with tuning.json
+    (the parameters, for `manyview fit --params`), trials.csv and importance.svg.
+    """
+    from manyview.report.tuning_figure import tuning_files
+    from manyview.report.tuning_text import step_line, tuning_text
+    from manyview.runs.settings import RunSettings, parse_params
+    from manyview.tuning.tuned_data import tune_data
+
+    settings = RunSettings(
+        source=_source(
+            data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
+            label_column,
+        ),
+        method=method,
+        params=parse_params(param or []),
+        label_ratio=label_ratio,
+        protocol=protocol,
+        seed=seed,
+        out=out,
+    )  # fmt: skip
+    tuned = tune_data(
+        settings,
+        n_trials=trials,
+        minutes=minutes,
+        scoring=scoring,
+        force=force,
+        on_trial=None if quiet or as_json else lambda step: print_text(step_line(step), err=True),
+        extra_files=tuning_files,
+    )
+    if as_json:
+        print_json(tuned.document())
+    elif not quiet:
+        print_text(tuning_text(tuned, width()))
+    if tuned.tuning.stopped_ == "interrupted":
+        sys.exit(INTERRUPTED)  # past `main`, which would say that nothing was written
+
+
+@app.command()
+def propose(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder `manyview fit` left.")],
+    n: Annotated[int, typer.Option("-n", metavar="N", help="How many samples.")] = 10,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            metavar="coverage|uncertainty", help="Doubt and likeness to others, or doubt alone."
+        ),
+    ] = "coverage",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file to fill in: sample_id, label (empty)."),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Name the samples of RUN to label next, the most useful first."""
+    from manyview.files import write_whole
+    from manyview.report.tuning_text import proposal_text
+    from manyview.runs.predicting import check_writable
+    from manyview.tuning.proposed_run import propose_for_run
+
+    if out is not None:
+        check_writable(out)
+    proposal = propose_for_run(run, n, strategy=strategy)
+    if out is not None:
+        write_whole(out, proposal.csv())
+    if as_json:
+        print_json(proposal.document())
+    elif not quiet:
+        print_text(proposal_text(proposal, width()))
 
 
 @app.command()

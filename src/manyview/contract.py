@@ -17,12 +17,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from manyview.data.all_samples import AllSamples
 from manyview.data.imputing import fill_unknown, fit_fill_values
+from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError, check_choice
 from manyview.graphs.given import check_given_graph
 from manyview.model_file import load_tree, save_tree
+from manyview.parameters import check_share
+
+OTHER_CLASS = -2  # number of a class that no labeled sample has
 
 
 @dataclass(frozen=True)
@@ -66,22 +71,33 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X
-            A `MultiView`, a list or dict of views, or one 2-D array.
+            A `MultiView`, a list or dict of views, one 2-D array, or rows of `AllSamples`.
         y
             One label a sample; -1 where unknown, None or NaN among texts and objects.
         """
-        views = self._open(X, reset=True)
-        self.classes_, codes = check_labels(y, len(views))
+        self.all_samples_ = shared = None
+        if isinstance(X, AllSamples):
+            self.all_samples_, shared = X.checksum(), X.shared
+            views, labels = self._open(X.views, reset=True), X.spread(y)
+        else:
+            views, labels = self._open(X, reset=True), y
+        self.classes_, codes = check_labels(labels, len(views))
         _check_views_are_seen(views, codes)
         self._check_parameters(views)
-        self._learn(views, codes)
+        self._shared = shared
+        try:
+            self._learn(views, codes)
+        finally:
+            self._shared = None
+        self.given_codes_ = codes
         self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Label the given rows as samples that came after the fit.
 
-        For the fitted samples themselves see `transduction_`.
+        For the fitted samples themselves see `transduction_`; rows of `AllSamples` are fitted
+        samples, and get the answers of the fit.
         """
         most_likely = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[most_likely])
@@ -89,8 +105,38 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the given rows as samples that came after the fit."""
         check_is_fitted(self)
+        if isinstance(X, AllSamples):
+            if self.all_samples_ != X.checksum():
+                raise InputError(
+                    "rows of AllSamples must belong to the samples of the fit, and these do not. "
+                    "Fit with AllSamples of the same views, or pass plain views."
+                )
+            return np.asarray(self.label_distributions_[X.rows])
         self.check_labels_new_samples()
         return self._label_new(self._open(X, reset=False))
+
+    def answers(self, *, min_probability: float = 0.0) -> np.ndarray:
+        """Label the fitted samples, except where the answer is less probable than asked for.
+
+        These stay unknown, as unknown labels are everywhere: -1 among numbers, else None. So
+        the result is fit to be labels again.
+
+        Parameters
+        ----------
+        min_probability
+            From 0, which gives `transduction_`, to 1.
+        """
+        check_is_fitted(self)
+        check_share("min_probability", min_probability)
+        surest = self.label_distributions_.max(axis=1)
+        return mark_unknown(self.transduction_, surest < min_probability)
+
+    @property
+    def is_labeled_(self) -> np.ndarray:
+        """Whether each fitted sample came with a label."""
+        if self.given_codes_ is None:
+            raise AttributeError("the model does not say which samples came with a label")
+        return np.asarray(self.given_codes_ != UNKNOWN)
 
     @classmethod
     def labels_new_samples(cls) -> bool:
@@ -140,6 +186,9 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     label_distributions_: np.ndarray
+    given_codes_: np.ndarray | None = None  # None in models saved before it existed
+    all_samples_: str | None = None  # checksum of the AllSamples of the fit
+    _shared: dict[Any, Any] | None = None  # what fits on the same samples share, while learning
 
     def _check_parameters(self, views: MultiView) -> None:
         """Refuse parameters that break a rule; called before anything is learned."""
@@ -152,6 +201,20 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     def _label_new(self, views: MultiView) -> np.ndarray:
         """Return the class probabilities of new samples."""
         raise NotImplementedError
+
+    def _codes_of(self, y: Any) -> np.ndarray:
+        """Class numbers of labels of the fitted samples: -1 unknown, -2 of no known class."""
+        values, n_samples = np.asarray(y), len(self.label_distributions_)
+        if values.shape != (n_samples,):
+            raise InputError(
+                f"y must hold one label for each of the {n_samples} fitted samples; got shape "
+                f"{values.shape}."
+            )
+        number_of = {label: number for number, label in enumerate(self.classes_.tolist())}
+        codes = np.full(n_samples, UNKNOWN)
+        known = is_known(values)
+        codes[known] = [number_of.get(label, OTHER_CLASS) for label in values[known].tolist()]
+        return codes
 
     def _open(self, X: Any, *, reset: bool) -> MultiView:
         """Check the views at the door, and at predict that they are those of the fit."""

@@ -5,6 +5,8 @@ ManyviewError
 │   └── InputTypeError    a value is no number at all                 (also TypeError)
 ├── DataFileError         a file is missing or not as described
 └── PlanError             a plan of a study names something unknown   (also ValueError)
+
+CalibrationWarning        probabilities were to be calibrated and could not be   (a UserWarning)
 """
 
 from collections.abc import Iterable
@@ -29,6 +31,10 @@ class DataFileError(ManyviewError):
 
 class PlanError(ManyviewError, ValueError):
     """A plan of a study is not as a plan must be, or names something unknown."""
+
+
+class CalibrationWarning(UserWarning):
+    """Probabilities were to be calibrated, and could not be."""
 
 
 def did_you_mean(word: object, choices: Iterable[str]) -> str:

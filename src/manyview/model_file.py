@@ -36,6 +36,7 @@ def save_tree(folder: Path, method: str, tree: dict[str, Any]) -> None:
         "manyview": version("manyview"),
         "method": method,
         "tensors_sha256": hashlib.sha256(tensors).hexdigest(),
+        "model_sha256": _checksum(packed),
     }
     write_whole(folder / TREE_NAME, json.dumps({**head, "model": packed}, indent=1) + "\n")
 
@@ -58,6 +59,13 @@ def load_tree(folder: Path, method: str, record_types: tuple[type, ...]) -> dict
             f"{folder / TENSORS_NAME} is not the file that was saved with {TREE_NAME}: it was "
             "changed or cut short. Fit the model again."
         )
+    # Models saved before trees had a checksum have none to compare with.
+    checksum = _checksum(document.get("model"))
+    if document.get("model_sha256", checksum) != checksum:
+        raise DataFileError(
+            f"{folder / TREE_NAME} is damaged: it was changed after it was saved. Fit the model "
+            "again."
+        )
     try:
         arrays = safetensors.numpy.load(tensors)
         types = {record.__name__: record for record in record_types}
@@ -69,6 +77,10 @@ def load_tree(folder: Path, method: str, record_types: tuple[type, ...]) -> dict
     if not isinstance(model, dict):
         raise DataFileError(f"{folder / TREE_NAME} is damaged: it holds no model.")
     return model
+
+
+def _checksum(packed: Any) -> str:
+    return hashlib.sha256(json.dumps(packed, sort_keys=True).encode()).hexdigest()
 
 
 def _pack(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:

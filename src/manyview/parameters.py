@@ -52,6 +52,20 @@ def check_whole_number(name: str, value: object, *, at_least: int) -> None:
         raise InputError(f"{name} must be a whole number of at least {at_least}; got {value!r}.")
 
 
+def check_share(name: str, value: object) -> None:
+    """Refuse what is not a number from 0 to 1.
+
+    Examples
+    --------
+    >>> check_share("min_probability", 80)
+    Traceback (most recent call last):
+    manyview.errors.InputError: min_probability must be a number from 0 to 1; got 80.
+    """
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (is_number and 0 <= float(value) <= 1):  # type: ignore[arg-type]
+        raise InputError(f"{name} must be a number from 0 to 1; got {value!r}.")
+
+
 def draw_seed(random_state: object) -> int:
     """Turn None, a whole number, a RandomState or a Generator into one seed.
 

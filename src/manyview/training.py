@@ -52,6 +52,12 @@ class TrainingCurve:
         before = sum(self.loss[-2 * SMOOTHING : -SMOOTHING]) / SMOOTHING
         return before - sum(self.loss[-SMOOTHING:]) / SMOOTHING < tol
 
+    def has_reached(self, enough: float | None) -> bool:
+        """Say whether the mean loss of the last ten epochs is at most `enough`; None never is."""
+        if enough is None or self.n_epochs < SMOOTHING:
+            return False
+        return sum(self.loss[-SMOOTHING:]) / SMOOTHING <= enough
+
 
 def labeled_cross_entropy(
     logits: Tensor, labels: Tensor, class_weight: Tensor | None = None
@@ -78,6 +84,7 @@ def train(
     learning_rate: float,
     max_epochs: int,
     tol: float,
+    enough: float | None = None,
     weight_decay: float = 0.0,
     not_decayed: Collection[nn.Parameter] = (),
     class_weight: Tensor | None = None,
@@ -98,6 +105,8 @@ def train(
         Called as `network(*inputs, generator=generator)`; returns [sample, class] logits.
     labels
         [sample] class numbers, -1 where unknown.
+    enough
+        A loss at which a network that has learned before need not go on.
     not_decayed
         Parameters of the network that `weight_decay` leaves alone.
     loss_of
@@ -143,7 +152,7 @@ def train(
             curve.labeled_accuracy.append((logits.argmax(1) == known).float().mean().item())
             if on_epoch is not None:
                 on_epoch(curve.n_epochs, curve.loss[-1])
-            if curve.has_converged(tol):
+            if curve.has_converged(tol) or curve.has_reached(enough):
                 curve.stopped = "converged"
                 break
         mean.restore()

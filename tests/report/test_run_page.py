@@ -1,6 +1,8 @@
 """The page of a run: whole, safe and small, whatever the method and the names."""
 
+import re
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from types import SimpleNamespace
 
@@ -9,18 +11,23 @@ import pytest
 from pages import NASTY, NASTY_VIEWS, fit_nasty, parts_of, run_of
 from scipy import sparse
 
+from manyview.calibration import expected_calibration_error
 from manyview.classifier import MGCNDNSClassifier
 from manyview.contract import MethodCard
 from manyview.data.dataset import Dataset
+from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.views import MultiView
 from manyview.methods import METHODS
+from manyview.report.check_section import check_section
 from manyview.report.run_page import report_files, run_page
+from manyview.report.sample_facts import describe_samples
+from manyview.runs.abstaining import Abstention
 from manyview.training import TrainingCurve
 
 MOST_BYTES = 2_000_000
 HEADINGS = [
-    "Check these first", "Map", "How sure", "Classes", "Mix-ups", "Views", "Graph", "Learning",
-    "Data and settings",
+    "Check these first", "Map", "How sure", "Trust", "Classes", "Mix-ups", "Views", "Graph",
+    "Learning", "Data and settings",
 ]  # fmt: skip
 
 
@@ -39,11 +46,13 @@ def test_page_has_every_section_where_the_method_has_every_fact(fitted):
     assert parts.text("h1") == ["<i>shapes</i>"]
     assert {
         "Least certain samples", "Classes", "Most frequent mix-ups", "Views",
-        "The graph, stage by stage", "Parameters",
+        "The graph, stage by stage", "Parameters", "What each view is needed for",
+        "What abstaining below a probability gives",
     } <= set(parts.text("caption"))  # fmt: skip
     assert {
         "Map of the samples", "Probability of the answer", "Confidence in the graph",
         "Samples by class", "True class by answer", "View importance", "Edges of a sample",
+        "Right answers by probability", "Right answers by share answered",
         "Edge weight of a sample", "Loss on the given labels", "Accuracy on the given labels",
     } == set(parts.text("title")[1:])  # fmt: skip
 
@@ -89,10 +98,98 @@ def test_samples_to_check_are_the_least_certain_with_their_neighbours(fitted):
     rows = [text for inside, text in parts.texts if text in set(data.sample_ids)]
     assert [one for one in rows if one in set(data.sample_ids[least])][:3]
     assert rows[0] == data.sample_ids[least[0]]
-    strongest = model.selected_graph_[[least[0]], :].toarray().ravel()
-    strongest[least[0]] = 0
-    neighbour = data.sample_ids[strongest.argmax()]
-    assert any(text.startswith(f"{neighbour} in ") for _, text in parts.texts)
+    why = model.explain(int(least[0]), sample_ids=data.sample_ids)
+    shown = [text for _, text in parts.texts]
+    for one in why.neighbors[:3]:
+        assert any(text.startswith(f"{one.name} in ") for text in shown)
+        assert any(text.startswith(f"{one.margin:+.2f}") for text in shown)
+
+
+def test_reasons_shown_add_up_to_the_log_odds(fitted):
+    data, _, model = fitted
+    facts = describe_samples(data, fitted[1], model)
+    row = int(facts.least_certain(1)[0])
+    part = check_section(
+        facts,
+        model.selected_graph_,
+        {"a": model.view_graphs_[0]},
+        partial(model.explainer().explain, names=[str(name) for name in data.sample_ids]),
+    )
+    texts = [text for _, text in parts_of(part.body).texts]
+    first = texts.index(next(text for text in texts if text.startswith(("+", "-"))))
+    written = re.findall(r"[+-]\d+\.\d\d", " ".join(texts[first : first + 13]))[:5]
+    odds = np.log(facts.probabilities[row] / facts.second_probabilities[row])
+    assert sum(map(float, written)) == pytest.approx(odds, abs=0.03)
+
+
+def test_view_that_changes_an_answer_is_named_there(fitted):
+    data, labels, model = fitted
+    least = describe_samples(data, labels, model).least_certain(30)
+    explainer, names = model.explainer(), [str(name) for name in data.sample_ids]
+    changes = [
+        f"{one.answer_without} without {one.view}"
+        for row in least
+        for one in explainer.explain(int(row), names).views
+        if one.changes_answer
+    ]
+    assert changes
+    texts = "\n".join(text for _, text in parts_of(page_of(*fitted)).texts)
+    for one in changes:
+        assert one in texts
+
+
+def test_method_without_reasons_keeps_its_strongest_neighbours(fitted):
+    data, labels, _ = fitted
+    model = METHODS["amgl"]().fit(data.views, labels)
+    part = parts_of(page_of(data, labels, model))
+    assert "reasons" not in part.text("th")
+    assert "reasons" in parts_of(page_of(*fitted)).text("th")
+
+
+def test_left_out_views_are_counted_on_hidden_labels_alone(fitted):
+    data, labels, model = fitted
+    effects = model.view_effects(mark_unknown(data.labels, is_known(labels)))
+    parts = parts_of(page_of(*fitted))
+    texts = [text for _, text in parts.texts]
+    for one in effects:
+        assert f"{one.share_changed:.1%}" in texts
+        assert f"{one.accuracy_without:.1%}" in texts
+    said = f"Accuracy is on the 48 hidden labels; with all views it is {effects[0].accuracy:.1%}."
+    assert any(said in text for text in parts.text("p"))
+
+
+def test_trust_is_counted_on_hidden_labels_else_on_those_held_out():
+    data, labels, model = fit_nasty(max_epochs=5, calibration="temperature")
+    intro = " ".join(parts_of(page_of(data, labels, model)).text("p"))
+    assert "Counted on the 48 labels kept hidden." in intro
+    hidden = ~is_known(labels)
+    truth = np.searchsorted(model.classes_, data.labels[hidden])
+    error = expected_calibration_error(model.label_distributions_[hidden], truth)
+    assert f"how often they are right, is {error:.1%}; without calibration it would be" in intro
+    before = fit_nasty(max_epochs=5)[2].label_distributions_[hidden]
+    plain = expected_calibration_error(before, truth)
+    assert f"without calibration it would be {plain:.1%}." in intro
+    assert "comes from 12 held-out labels, so few that it is a hint only." in intro
+    bare = page_of(replace(data, labels=labels), labels, model, label_ratio=None)
+    intro = " ".join(parts_of(bare).text("p"))
+    assert "Counted on the 12 labels held out to calibrate, by fits without them." in intro
+
+
+def test_abstaining_is_counted_and_marked(fitted):
+    data, labels, model = fitted
+    run = run_of(*fitted)
+    below = float(np.median(model.label_distributions_.max(axis=1)).round(3))
+    run = replace(
+        run,
+        settings=replace(run.settings, abstain_below=below),
+        abstention=Abstention(below, 20, 28, 0.75),
+    )
+    parts = parts_of(run_page(run, data, labels, model))
+    assert "left unknown" in parts.text("dt")
+    assert f"{below:g} or more, as asked" in parts.text("th")
+    hidden = ~is_known(labels)
+    share = (model.label_distributions_.max(axis=1)[hidden] >= below).mean()
+    assert f"{share:.1%}" in parts.text("td")
 
 
 def test_same_fit_gives_the_same_page(fitted):

@@ -7,8 +7,17 @@ import numpy as np
 import pytest
 
 from manyview.report.run_text import prediction_text, run_text
+from manyview.runs.abstaining import Abstention
 from manyview.runs.predicting import Prediction
-from manyview.runs.records import ClassRecord, DataRecord, Doubt, Run, Scores, TrainingRecord
+from manyview.runs.records import (
+    CalibrationRecord,
+    ClassRecord,
+    DataRecord,
+    Doubt,
+    Run,
+    Scores,
+    TrainingRecord,
+)
 from manyview.runs.settings import RunSettings
 from manyview.runs.sources import DataSource
 
@@ -138,3 +147,35 @@ Result  1,200 samples labeled
     assert prediction_text(prediction, out, width=100) == text + (
         "\nFile    new.csv" if out else ""
     )
+
+
+def test_calibration_and_abstention_are_told():
+    calibration = CalibrationRecord(1.31, 90, 1, False, 0.08, 0.03)
+    run = replace(RUN, calibration=calibration, abstention=Abstention(0.8, 1000, 188, 0.99))
+    told = " ".join(run_text(run, width=100).split())
+    assert (
+        "probabilities calibrated on 90 held-out labels: temperature 1.31, error (ECE) 8.0% "
+        "before, 3.0% after 1,000 answers of probability 0.8 or more, 99.0% of them right; 188 "
+        "samples are unknown"
+    ) in told
+    weak = replace(run, calibration=replace(calibration, is_weak=True))
+    weak = replace(weak, abstention=replace(run.abstention, accuracy=None))
+    told = " ".join(run_text(weak, width=100).split())
+    assert "3.0% after; few labels, so a weak estimate 1,000 answers of" in told
+    assert "or more; 188 samples" in told
+
+
+def test_prediction_that_abstains_is_told():
+    prediction = Prediction(
+        folder=Path("runs/farm"),
+        method="mgcn-dns",
+        data=replace(DATA, classes=()),
+        sample_ids=np.array(["s1", "s2"]),
+        labels=np.array(["cow", "unknown"], dtype=object),
+        probabilities=np.array([0.9, 0.5]),
+        scores=None,
+        notes=(),
+        abstain_below=0.8,
+    )
+    told = prediction_text(prediction, None, width=100)
+    assert told.endswith("1 of them unknown, below a probability of 0.8")

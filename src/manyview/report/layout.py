@@ -46,6 +46,17 @@ def set_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) 
     )
 
 
+def signed(value: float) -> str:
+    """Write a part of a sum with its sign, to two decimals; nothing is +0.00.
+
+    Examples
+    --------
+    >>> signed(0.257), signed(-1.0), signed(-0.001)
+    ('+0.26', '-1.00', '+0.00')
+    """
+    return f"{round(value, 2) + 0.0:+.2f}"
+
+
 def _lines(paragraph: str, room: int) -> list[str]:
     if "\n" in paragraph or not paragraph:
         return paragraph.split("\n")

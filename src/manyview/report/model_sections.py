@@ -1,10 +1,11 @@
 """Sections on a run's model: its views, its graphs before and after selection, its learning."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from manyview.reasons import ViewEffect
 from manyview.report.charts import LEAN, Series, bars, lines
 from manyview.report.graph_facts import GraphFacts
 from manyview.report.histograms import histogram
@@ -27,8 +28,13 @@ STAGE_WORDS = {
 }
 
 
-def view_section(run: Run, model: Any, graphs: Mapping[str, GraphFacts]) -> Section:
-    """Tell how much each view counted, and how well its own neighbours agree."""
+def view_section(
+    run: Run,
+    model: Any,
+    graphs: Mapping[str, GraphFacts],
+    effects: Sequence[ViewEffect] = (),
+) -> Section:
+    """Tell how much each view counted, how well its own neighbours agree, and who needs it."""
     sizes = {
         **{name: f"{size:,}" for name, size in run.data.views.items()},
         **dict.fromkeys(run.data.graphs, "graph"),
@@ -62,7 +68,33 @@ def view_section(run: Run, model: Any, graphs: Mapping[str, GraphFacts]) -> Sect
     return section(
         "Views",
         side_by_side(drawn, table("Views", columns, rows, hide_caption=True), lean=True),
+        _left_out_table(effects),
         intro=intro,
+    )
+
+
+def _left_out_table(effects: Sequence[ViewEffect]) -> Html:
+    """Tell what becomes of the answers when one view is left out."""
+    if not effects:
+        return Html()
+    columns = [Column("left out"), Column("answers that change", True), Column("share", True)]
+    rows = [[one.view, f"{one.n_changed:,}", f"{one.share_changed:.1%}"] for one in effects]
+    words = (
+        "Without a view's edges and features, the other views in their place, and nothing "
+        "learned anew."
+    )
+    accuracy = effects[0].accuracy
+    if accuracy is not None:
+        columns.append(Column("accuracy", True))
+        for row, one in zip(rows, effects, strict=True):
+            row.append(f"{one.accuracy_without or 0:.1%}")
+        words += (
+            f" Accuracy is on the {effects[0].n_scored:,} hidden labels; with all views it is "
+            f"{accuracy:.1%}."
+        )
+    return join(
+        table("What each view is needed for", columns, rows),
+        element("p", words, class_="soft small"),
     )
 
 

@@ -1,10 +1,13 @@
 """The page of a run: the answer first, then what to check, then why."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from manyview.data.dataset import Dataset
+from manyview.data.labels import UNKNOWN
+from manyview.reasons import ViewEffect
 from manyview.report.answer_sections import (
     class_section,
     confusion_section,
@@ -18,6 +21,7 @@ from manyview.report.markup import Html, element, join
 from manyview.report.model_sections import graph_section, learning_section, view_section
 from manyview.report.page import Figure, Section, folded, html_page, key_figures, notes, section
 from manyview.report.sample_facts import SampleFacts, describe_samples
+from manyview.report.trust_section import trust_section
 from manyview.runs.records import Run
 
 SURE, UNSURE = 0.9, 0.5
@@ -54,13 +58,21 @@ def run_page(run: Run, data: Dataset, labels: np.ndarray, model: Any) -> str:
     by_stage = {name: described[name] for name in graphs}
     by_view = {name: described[f"view {name}"] for name in view_graphs}
     last = list(graphs.values())[-1] if graphs else None
+    explainer = model.explainer() if hasattr(model, "explainer") else None
+    effects: tuple[ViewEffect, ...] = ()
+    explain = None
+    if explainer is not None:
+        names = [str(name) for name in data.sample_ids]
+        explain = partial(explainer.explain, names=names)
+        effects = explainer.view_effects(np.where(facts.is_scored, facts.truth, UNKNOWN))
     sections = [
-        check_section(facts, last, view_graphs),
+        check_section(facts, last, view_graphs, explain),
         map_section(facts),
         sureness_section(facts),
+        trust_section(run, facts, model),
         class_section(facts),
         confusion_section(facts),
-        view_section(run, model, by_view),
+        view_section(run, model, by_view, effects),
         graph_section(by_stage, getattr(model, "threshold_", None)),
         learning_section(run, model),
         _settings_section(run),
@@ -128,7 +140,17 @@ def _figures(run: Run, facts: SampleFacts) -> list[Figure]:
             "to look at",
             f"with a probability below {UNSURE}",
         ),
+        *_abstained(run),
     ]
+
+
+def _abstained(run: Run) -> list[Figure]:
+    rule = run.abstention
+    if rule is None:
+        return []
+    right = "" if rule.accuracy is None else f"; {rule.accuracy:.1%} of the others are right"
+    note = f"below the probability of {rule.below:g} that was asked for{right}"
+    return [Figure(f"{rule.n_unknown:,}", "left unknown", note)]
 
 
 def _settings_section(run: Run) -> Section:

@@ -31,7 +31,18 @@ def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
         sections.append(("Training", [_training_line(run.training)]))
     sections.append(("", [""]))
     sections.append(
-        ("Result", [_result_line(run), "", _view_table(run), "", _class_table(run), ""])
+        (
+            "Result",
+            [
+                _result_line(run),
+                *_sureness_lines(run),
+                "",
+                _view_table(run),
+                "",
+                _class_table(run),
+                "",
+            ],
+        )
     )
     if run.doubts:
         doubts = ", ".join(
@@ -59,6 +70,11 @@ def prediction_text(prediction: Prediction, out: Path | None, width: int) -> str
     if prediction.scores is not None:
         scores = prediction.scores
         sections[-1][1].append(_scores_line(scores, f"{scores.n_scored:,} samples with a label"))
+    if prediction.abstain_below is not None:
+        sections[-1][1].append(
+            f"{prediction.n_unknown:,} of them unknown, below a probability of "
+            f"{prediction.abstain_below:g}"
+        )
     if out is not None:
         sections.append(("File", [str(out)]))
     return set_sections(sections, width)
@@ -103,6 +119,25 @@ def _result_line(run: Run) -> str:
     if run.n_unlabeled == 0:
         return "no sample was left to label"
     return f"{run.n_unlabeled:,} samples labeled"
+
+
+def _sureness_lines(run: Run) -> list[str]:
+    lines = []
+    if run.calibration is not None:
+        found = run.calibration
+        lines.append(
+            f"probabilities calibrated on {found.n_held_out:,} held-out labels: temperature "
+            f"{found.temperature:.2f}, error (ECE) {found.error_before:.1%} before, "
+            f"{found.error_after:.1%} after" + ("; few labels, so a weak estimate" * found.is_weak)
+        )
+    if run.abstention is not None:
+        rule = run.abstention
+        right = "" if rule.accuracy is None else f", {rule.accuracy:.1%} of them right"
+        lines.append(
+            f"{rule.n_answered:,} answers of probability {rule.below:g} or more{right}; "
+            f"{rule.n_unknown:,} samples are unknown"
+        )
+    return lines
 
 
 def _scores_line(scores: Scores, what: str) -> str:

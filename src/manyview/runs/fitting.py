@@ -11,16 +11,24 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.calibration import expected_calibration_error
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known, shown_names
 from manyview.data.splits import hide_labels
-from manyview.errors import DataFileError, InputError
+from manyview.errors import CalibrationWarning, DataFileError, InputError
 from manyview.files import write_whole
+from manyview.runs.abstaining import (
+    abstain,
+    check_class_names,
+    describe_abstention,
+    means_unknown,
+)
 from manyview.runs.folder import check_free, not_written, staged_folder
 from manyview.runs.records import (
     HISTORY_NAME,
     PREDICTIONS_NAME,
     RUN_NAME,
+    CalibrationRecord,
     ClassRecord,
     DataRecord,
     Doubt,
@@ -32,6 +40,7 @@ from manyview.runs.records import (
 from manyview.runs.settings import RunSettings
 
 N_DOUBTS = 5
+TOLD = (ConvergenceWarning, CalibrationWarning)  # warnings that belong to the run
 # From the record, the data, the labels the method saw and the model: files of the folder.
 ExtraFiles = Callable[[Run, Dataset, np.ndarray, Any], Mapping[str, str]]
 PREDICTIONS_HEADER = ("sample_id", "label", "probability", "confidence", "known", "given")
@@ -50,9 +59,11 @@ def fit_run(
     settings.check()
     if settings.out is not None:
         check_free(settings.out)
-    data = settings.source.load()
-    labels = _labels_to_show(data, settings)
-    folder = settings.out or _default_folder(data, settings)
+    data = settings.source.load(settings.params.get("missing"))
+    labels = labels_to_show(data, settings)
+    if settings.abstain_below is not None:
+        check_class_names(labels[is_known(labels)])
+    folder = settings.out or Path("runs") / default_name(data, settings)
     with staged_folder(folder) as stage:
         model = settings.build_model(verbose=verbose)
         start = perf_counter()
@@ -66,7 +77,7 @@ def fit_run(
     return run
 
 
-def _labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
+def labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
     """Return the labels the method may see."""
     if data.labels is None:
         raise InputError(
@@ -91,19 +102,21 @@ def _labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
     return shown
 
 
-def _default_folder(data: Dataset, settings: RunSettings) -> Path:
+def default_name(data: Dataset, settings: RunSettings) -> str:
+    """Name a folder after the data, the method and the seed."""
     name = re.sub(r"[^\w.+-]+", "_", data.name)[:80]
-    return Path("runs") / f"{name}-{settings.method}-seed{settings.seed}"
+    return f"{name}-{settings.method}-seed{settings.seed}"
 
 
 def _fit(model: Any, data: Dataset, labels: np.ndarray) -> list[str]:
     """Fit, and return what the method warned of; other warnings go their usual way."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
+        for category in TOLD:
+            warnings.simplefilter("always", category)
         model.fit(data.views, labels)
     messages = []
     for warning in caught:
-        if issubclass(warning.category, ConvergenceWarning):
+        if issubclass(warning.category, TOLD):
             messages.append(" ".join(str(warning.message).split()))
         else:
             warnings.warn_explicit(
@@ -132,6 +145,11 @@ def _record(
         )
     if is_labeled.all():
         messages.append("every sample came with a label, so none was left to label.")
+    if settings.abstain_below is None and any(map(means_unknown, known)):
+        messages.append(
+            "a class is named unknown. If it means that a label is not known, leave the label "
+            "blank or write -1, and fit again."
+        )
     params = {name: value for name, value in model.get_params().items() if name != "verbose"}
     curve = getattr(model, "training_curve_", None)
     importance = getattr(model, "view_importance_", None)
@@ -165,6 +183,27 @@ def _record(
         doubts=_doubts(data, model, ~is_labeled),
         scores=score(model.transduction_, data.labels, ~is_labeled),
         warnings=tuple(messages),
+        calibration=_calibration(model),
+        abstention=describe_abstention(
+            model.transduction_,
+            model.label_distributions_.max(axis=1),
+            settings.abstain_below,
+            data.labels,
+            ~is_labeled,
+        ),
+    )
+
+
+def _calibration(model: Any) -> CalibrationRecord | None:
+    found = getattr(model, "calibration_", None)
+    if found is None:
+        return None
+    before, after = (
+        expected_calibration_error(found.probabilities(calibrated=calibrated), found.codes)
+        for calibrated in (False, True)
+    )
+    return CalibrationRecord(
+        found.temperature, found.n_held_out, found.n_folds, found.is_weak, before, after
     )
 
 
@@ -189,7 +228,8 @@ def _write(
 ) -> None:
     try:
         model.save(stage)
-        write_whole(stage / PREDICTIONS_NAME, _predictions(data, labels, model))
+        predictions = _predictions(data, labels, model, run.settings.abstain_below)
+        write_whole(stage / PREDICTIONS_NAME, predictions)
         write_whole(stage / HISTORY_NAME, _history(model))
         document = json.dumps(run.document(), indent=2, ensure_ascii=False, default=str)
         write_whole(stage / RUN_NAME, document + "\n")
@@ -201,9 +241,10 @@ def _write(
         raise not_written(run.folder, cause or error) from error
 
 
-def _predictions(data: Dataset, labels: np.ndarray, model: Any) -> str:
+def _predictions(data: Dataset, labels: np.ndarray, model: Any, below: float | None) -> str:
     """One row a sample: the method's answer, also where a label was given."""
     probabilities = model.label_distributions_.max(axis=1)
+    answers = abstain(model.transduction_, probabilities, below)
     confidence = getattr(model, "node_confidence_", None)
     rows = (
         (
@@ -217,7 +258,7 @@ def _predictions(data: Dataset, labels: np.ndarray, model: Any) -> str:
         for row, (sample_id, answer, probability, known, given) in enumerate(
             zip(
                 data.sample_ids.tolist(),
-                model.transduction_.tolist(),
+                answers.tolist(),
                 probabilities,
                 is_known(labels),
                 labels.tolist(),

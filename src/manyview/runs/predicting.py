@@ -1,8 +1,7 @@
 """Label new samples with the model of a run."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +9,17 @@ import numpy as np
 
 from manyview.data.dataset import Dataset
 from manyview.data.views import MultiView
-from manyview.errors import DataFileError, InputError, did_you_mean
+from manyview.errors import DataFileError, InputError
 from manyview.files import write_whole
 from manyview.methods import find_method
+from manyview.parameters import check_share
+from manyview.runs.abstaining import UNKNOWN_WORD, abstain, check_class_names
 from manyview.runs.records import (
-    FORMAT,
     FORMAT_VERSION,
-    RUN_NAME,
     DataRecord,
     Scores,
     csv_text,
+    read_record,
     score,
 )
 from manyview.runs.sources import DataSource
@@ -32,7 +32,7 @@ class Prediction:
     Attributes
     ----------
     sample_ids, labels, probabilities
-        One a sample.
+        One a sample; `labels` has `unknown` below the probability `abstain_below`.
     scores
         Where the new data came with labels, else None.
     notes
@@ -47,6 +47,14 @@ class Prediction:
     probabilities: np.ndarray
     scores: Scores | None
     notes: tuple[str, ...]
+    abstain_below: float | None = None
+
+    @property
+    def n_unknown(self) -> int:
+        """Number of samples without an answer."""
+        if self.abstain_below is None:
+            return 0
+        return sum(label == UNKNOWN_WORD for label in self.labels.tolist())
 
     def csv(self) -> str:
         """Lay the labels out as CSV: sample_id, label, probability."""
@@ -69,6 +77,7 @@ class Prediction:
             "data": asdict(self.data),
             "scores": None if self.scores is None else asdict(self.scores),
             "notes": list(self.notes),
+            "abstain_below": self.abstain_below,
             **({"predictions": predictions} if out is None else {"file": str(out)}),
         }
 
@@ -81,18 +90,24 @@ class Prediction:
         )
 
 
-def predict_run(folder: Path, source: DataSource) -> Prediction:
+def predict_run(
+    folder: Path, source: DataSource, *, abstain_below: float | None = None
+) -> Prediction:
     """Load the model of a run and label the samples of other data.
 
-    The views are matched by name; a single view may have another name than in the run.
+    The views are matched by name; a single view may have another name than in the run. Answers
+    of a probability below `abstain_below` become `unknown`; the scores are of all answers.
     """
-    record = _read_record(folder)
+    if abstain_below is not None:
+        check_share("abstain_below", abstain_below)
+    record = read_record(folder)
     method = find_method(record["method"])
     method.check_labels_new_samples()
     fitted = record["data"]
     model = method.load(folder)
-    missing = record["params"].get("missing")  # single unknown values: as in the fit
-    data = replace(source, options=replace(source.options, missing=missing)).load()
+    if abstain_below is not None:
+        check_class_names(model.classes_)
+    data = source.load(record["params"].get("missing"))
     notes: list[str] = []
     views = _match_views(data, fitted, notes)
     if data.sha256 == fitted["sha256"]:
@@ -107,10 +122,11 @@ def predict_run(folder: Path, source: DataSource) -> Prediction:
         method=record["method"],
         data=DataRecord.of(data, source),
         sample_ids=data.sample_ids,
-        labels=labels,
+        labels=abstain(labels, probabilities.max(axis=1), abstain_below),
         probabilities=probabilities.max(axis=1),
         scores=score(labels, data.labels, np.ones(len(labels), dtype=bool)),
         notes=tuple(notes),
+        abstain_below=abstain_below,
     )
 
 
@@ -125,28 +141,6 @@ def check_writable(file: Path) -> None:
         raise DataFileError(f"The output must be a file; {file} is a folder.")
     if not file.parent.is_dir():
         raise DataFileError(f"There is no folder {file.parent} to write {file.name} in.")
-
-
-def _read_record(folder: Path) -> dict[str, Any]:
-    if not folder.is_dir():
-        near = [one.name for one in folder.parent.glob("*") if one.is_dir()]
-        raise DataFileError(f"There is no run {folder}.{did_you_mean(folder.name, near)}")
-    file = folder / RUN_NAME
-    if not file.is_file():
-        raise DataFileError(f"{folder} is not the folder of a run: it has no {RUN_NAME}.")
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataFileError(f"{file} cannot be read: it is damaged or cut short.") from error
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise DataFileError(f"{file} is not the record of a manyview run.")
-    if record.get("format_version") != FORMAT_VERSION:
-        made_by = record.get("versions", {}).get("manyview")
-        raise DataFileError(
-            f"{file} has format version {record.get('format_version')}, this manyview reads "
-            f"version {FORMAT_VERSION}. Use manyview {made_by}."
-        )
-    return record
 
 
 def _match_views(data: Dataset, fitted: dict[str, Any], notes: list[str]) -> MultiView:

@@ -1,6 +1,7 @@
 """Records of runs: what was given, what was done, what was found."""
 
 import csv
+import json
 import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -14,6 +15,8 @@ from sklearn.metrics import f1_score, recall_score
 
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known
+from manyview.errors import DataFileError, did_you_mean
+from manyview.runs.abstaining import Abstention
 from manyview.runs.settings import RunSettings
 from manyview.runs.sources import DataSource
 
@@ -96,6 +99,21 @@ class Scores:
 
 
 @dataclass(frozen=True)
+class CalibrationRecord:
+    """How probabilities were calibrated; the errors (ECE) are on the held-out labels.
+
+    `is_weak` where the labels are too few for more than a hint.
+    """
+
+    temperature: float
+    n_held_out: int
+    n_folds: int
+    is_weak: bool
+    error_before: float
+    error_after: float
+
+
+@dataclass(frozen=True)
 class Run:
     """One method fitted once on one data set, and the folder that holds the result.
 
@@ -111,6 +129,10 @@ class Run:
         The unlabeled samples of least probability.
     scores
         On the hidden labels; None where none were hidden.
+    calibration
+        None where the probabilities are as the method gives them.
+    abstention
+        None where every sample gets an answer.
     """
 
     folder: Path
@@ -125,6 +147,8 @@ class Run:
     doubts: tuple[Doubt, ...]
     scores: Scores | None
     warnings: tuple[str, ...]
+    calibration: CalibrationRecord | None = None
+    abstention: Abstention | None = None
 
     def document(self) -> dict[str, Any]:
         """Put everything into one JSON document, the content of `run.json`."""
@@ -146,6 +170,7 @@ class Run:
                 "label_ratio": asked.label_ratio,
                 "protocol": asked.protocol,
                 "seed": asked.seed,
+                "abstain_below": asked.abstain_below,
                 "out": str(self.folder),
             },
             "data": asdict(self.data),
@@ -163,8 +188,33 @@ class Run:
             "view_importance": self.view_importance,
             "least_certain": [asdict(one) for one in self.doubts],
             "scores": None if self.scores is None else asdict(self.scores),
+            "calibration": None if self.calibration is None else asdict(self.calibration),
+            "abstention": None if self.abstention is None else asdict(self.abstention),
             "warnings": list(self.warnings),
         }
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """Read the `run.json` of a run's folder."""
+    if not folder.is_dir():
+        near = [one.name for one in folder.parent.glob("*") if one.is_dir()]
+        raise DataFileError(f"There is no run {folder}.{did_you_mean(folder.name, near)}")
+    file = folder / RUN_NAME
+    if not file.is_file():
+        raise DataFileError(f"{folder} is not the folder of a run: it has no {RUN_NAME}.")
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataFileError(f"{file} cannot be read: it is damaged or cut short.") from error
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise DataFileError(f"{file} is not the record of a manyview run.")
+    if record.get("format_version") != FORMAT_VERSION:
+        made_by = record.get("versions", {}).get("manyview")
+        raise DataFileError(
+            f"{file} has format version {record.get('format_version')}, this manyview reads "
+            f"version {FORMAT_VERSION}. Use manyview {made_by}."
+        )
+    return record
 
 
 def score(answers: np.ndarray, truth: np.ndarray | None, counts: np.ndarray) -> Scores | None:

@@ -9,7 +9,7 @@ from typing import Any
 from manyview.data.splits import PROTOCOLS
 from manyview.errors import InputError, check_choice, did_you_mean
 from manyview.methods import find_method
-from manyview.parameters import check_whole_number
+from manyview.parameters import check_share, check_whole_number
 from manyview.runs.sources import DataSource
 
 WORDS = {"none": None, "null": None, "true": True, "false": False}
@@ -27,6 +27,8 @@ class RunSettings:
         Share of the labels to keep; the others are hidden, and scored. None keeps all.
     seed
         Of the split and of the method.
+    abstain_below
+        Answers of less than this probability are written as `unknown`. None keeps all.
     out
         The run's folder; None makes one from the names of data and method.
     """
@@ -37,6 +39,7 @@ class RunSettings:
     label_ratio: float | None = None
     protocol: str = "stratified"
     seed: int = 0
+    abstain_below: float | None = None
     out: Path | None = None
 
     def check(self) -> None:
@@ -52,6 +55,8 @@ class RunSettings:
         check_whole_number("seed", self.seed, at_least=0)
         if self.label_ratio is not None and not 0 < self.label_ratio <= 1:
             raise InputError(f"label_ratio must be above 0 and at most 1; got {self.label_ratio}.")
+        if self.abstain_below is not None:
+            check_share("abstain_below", self.abstain_below)
 
     def build_model(self, *, verbose: bool) -> Any:
         """Make the classifier, not yet fitted."""

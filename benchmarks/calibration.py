@@ -1,0 +1,138 @@
+"""How far probabilities can be trusted, before and after calibration on held-out labels.
+
+Every fit is one line of `results/calibration.jsonl`: the expected calibration error (15 equally
+wide bins) and the mean surprise (negative log-likelihood, in nats) of the hidden labels with the
+probabilities as the network gives them, with the temperature from one fold, from three folds, and
+with the best there is, found on the hidden labels themselves. A run that was stopped goes on where
+it stopped.
+
+    python benchmarks/calibration.py                        # all data sets
+    python benchmarks/calibration.py 3sources digits        # these
+    python benchmarks/calibration.py --table                # what there is so far
+"""
+
+import json
+import sys
+import warnings
+from itertools import product
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+from rich.console import Console
+
+from manyview.calibration import (
+    choose_n_folds,
+    expected_calibration_error,
+    fit_temperature,
+    held_out_parts,
+)
+from manyview.classifier import MGCNDNSClassifier
+from manyview.data.catalog import load_dataset
+from manyview.data.label_values import is_known
+from manyview.data.splits import hide_labels
+from manyview.distributions import softmax
+from manyview.errors import CalibrationWarning
+
+RECORDS = Path(__file__).parent.parent / "results" / "calibration.jsonl"
+DATASETS = ("3sources", "digits", "bbcsports", "bbcnews", "mnist", "caltech101-7")
+RATIOS = (0.01, 0.1)
+SEEDS = range(3)
+
+
+def judge(logits, truth, temperature):
+    chances = softmax(logits / temperature)
+    own = chances[np.arange(len(truth)), truth]
+    return {
+        "temperature": round(float(temperature), 4),
+        "ece": round(expected_calibration_error(chances, truth), 6),
+        "surprise": round(float(-np.log(np.maximum(own, 1e-12)).mean()), 6),
+    }
+
+
+def run(dataset, ratio, seed):
+    """Fit once with three folds; the first of them alone is what one fold gives."""
+    labels = hide_labels(dataset.labels, ratio, random_state=seed)
+    hidden = ~is_known(labels)
+    model = MGCNDNSClassifier(random_state=seed, calibration="temperature", calibration_folds=3)
+    start = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)
+        model.fit(dataset.views, labels)
+    seconds = perf_counter() - start
+    logits = model.explainer().logits[hidden] * model.temperature_
+    truth = np.searchsorted(model.classes_, dataset.labels[hidden])
+    found = model.calibration_
+    temperatures = {"before": 1.0, "best": fit_temperature(logits, truth, prior_spread=1e6)}
+    record = {"n_labeled": int((~hidden).sum()), "n_held_out": 0, "n_folds_auto": None}
+    if found is not None:
+        parts = held_out_parts(model.given_codes_, 3, np.random.default_rng(seed))
+        first = parts[found.samples] == parts[found.samples].min()
+        temperatures["one fold"] = fit_temperature(found.logits[first], found.codes[first])
+        temperatures["three folds"] = found.temperature
+        record["n_held_out"] = found.n_held_out
+        record["n_folds_auto"] = choose_n_folds(model.given_codes_)
+    return {
+        **record,
+        "accuracy": round(float((logits.argmax(axis=1) == truth).mean()), 6),
+        "seconds": round(seconds, 2),
+        **{name: judge(logits, truth, one) for name, one in temperatures.items()},
+    }
+
+
+def read_records():
+    lines = RECORDS.read_text().splitlines() if RECORDS.exists() else []
+    records = map(json.loads, lines)
+    return {(record["dataset"], record["ratio"], record["seed"]): record for record in records}
+
+
+def show_table(console):
+    """Mean over the seeds; a fold that could hide nothing leaves the probabilities as they are."""
+    kinds = ("before", "one fold", "three folds", "auto", "best")
+    console.print("dataset        ratio  held out  " + "  ".join(f"{kind:>16}" for kind in kinds))
+    records = read_records()
+    for name, ratio in product(DATASETS, RATIOS):
+        found = [records[key] for key in records if key[:2] == (name, ratio)]
+        if not found:
+            continue
+        cells = []
+        for kind in kinds:
+            judged = []
+            for one in found:
+                chosen = {1: "one fold", 3: "three folds", None: "before"}[one["n_folds_auto"]]
+                judged.append(one.get(chosen if kind == "auto" else kind, one["before"]))
+            ece, heat = (np.mean([one[part] for one in judged]) for part in ("ece", "temperature"))
+            cells.append(f"{ece:7.1%} T {heat:5.2f}")
+        held_out = np.mean([one["n_held_out"] for one in found])
+        listed = "  ".join(f"{cell:>16}" for cell in cells)
+        console.print(f"{name:<14} {ratio:<5}  {held_out:8.0f}  {listed}")
+
+
+def main():
+    console = Console(width=150, highlight=False)
+    if "--table" in sys.argv:
+        show_table(console)
+        return
+    done = read_records()
+    try:
+        for name in sys.argv[1:] or DATASETS:
+            for ratio, seed in product(RATIOS, SEEDS):
+                if (name, ratio, seed) in done:
+                    continue
+                dataset = load_dataset(name)
+                asked = {"dataset": name, "ratio": ratio, "seed": seed}
+                record = asked | run(dataset, ratio, seed) | {"sha256": dataset.sha256}
+                with RECORDS.open("a") as file:
+                    file.write(json.dumps(record) + "\n")
+                after = record.get("three folds", record["before"])["ece"]
+                console.print(
+                    f"{name} {ratio} {seed}: ECE {record['before']['ece']:.1%} {after:.1%}"
+                )
+    except KeyboardInterrupt:
+        console.print("stopped; the next call goes on from here")
+        sys.exit(130)
+    show_table(console)
+
+
+if __name__ == "__main__":
+    main()

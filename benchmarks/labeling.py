@@ -1,0 +1,91 @@
+"""What to label next: samples that `propose_labels` names, against random ones.
+
+Every run starts from one random label a class, and in each round adds as many labels as there
+are classes before the model goes on from where it was (`warm_start`). A round is one line of
+`results/labeling.jsonl`: the accuracy on the samples still unlabeled, epochs and time of the fit,
+and with random labels the same for a fit from scratch beside it. A study that was stopped goes
+on where it stopped. With names of data sets, these alone.
+
+    python benchmarks/labeling.py [DATA ...]
+"""
+
+import json
+import sys
+from itertools import product
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+from rich.console import Console
+
+from manyview.classifier import MGCNDNSClassifier
+from manyview.data.catalog import load_dataset
+from manyview.data.splits import draw_labeled
+from manyview.tuning.proposals import propose_labels
+
+RECORDS = Path(__file__).parent.parent / "results" / "labeling.jsonl"
+DATASETS = ("3sources", "bbcsports", "digits", "mnist")
+STRATEGIES = ("random", "uncertainty", "coverage")
+SEEDS = range(3)
+N_ROUNDS = 5
+
+
+def choose(model, n, strategy, rng):
+    if strategy == "random":
+        return rng.permutation(np.flatnonzero(~model.is_labeled_))[:n]
+    return propose_labels(model, n, strategy=strategy)
+
+
+def fit(model, dataset, truth, is_labeled):
+    start = process_time()
+    model.fit(dataset.views, np.where(is_labeled, truth, None))
+    seconds = process_time() - start
+    return {
+        "accuracy": round(float(np.mean((model.transduction_ == truth)[~is_labeled])), 6),
+        "n_epochs": model.training_curve_.n_epochs,
+        "cpu_seconds": round(seconds, 3),
+    }
+
+
+def rounds(dataset, strategy, seed):
+    """One record a round, from the first labels on."""
+    truth = np.asarray(dataset.labels, dtype=object)
+    rng = np.random.default_rng(seed)
+    is_labeled = draw_labeled(dataset.labels, 1e-9, random_state=seed)  # one a class
+    n_classes = int(is_labeled.sum())
+    model = MGCNDNSClassifier(random_state=seed, warm_start=True)
+    for number in range(N_ROUNDS + 1):
+        record = {"round": number, "n_labeled": int(is_labeled.sum())}
+        record |= fit(model, dataset, truth, is_labeled)
+        if strategy == "random":
+            cold = MGCNDNSClassifier(random_state=seed)
+            record["cold"] = fit(cold, dataset, truth, is_labeled)
+        yield record
+        is_labeled[choose(model, n_classes, strategy, rng)] = True
+
+
+def main():
+    console = Console()
+    lines = RECORDS.read_text().splitlines() if RECORDS.exists() else []
+    records = [json.loads(line) for line in lines]
+    done = {(record["dataset"], record["strategy"], record["seed"]) for record in records}
+    try:
+        for name in sys.argv[1:] or DATASETS:
+            dataset = load_dataset(name)
+            for strategy, seed in product(STRATEGIES, SEEDS):
+                if (name, strategy, seed) in done:
+                    continue
+                head = {"dataset": name, "strategy": strategy, "seed": seed}
+                found = [{**head, **one, "sha256": dataset.sha256}
+                         for one in rounds(dataset, strategy, seed)]  # fmt: skip
+                with RECORDS.open("a") as file:
+                    file.write("".join(json.dumps(record) + "\n" for record in found))
+                told = ", ".join(f"{one['n_labeled']}: {one['accuracy']:.1%}" for one in found)
+                console.print(f"{name} {strategy} seed {seed}: {told}")
+    except KeyboardInterrupt:
+        console.print("stopped; the next call goes on from here")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

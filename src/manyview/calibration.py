@@ -1,0 +1,264 @@
+"""Probabilities one can trust: a temperature from held-out labels, and how right they are.
+
+A single temperature divides all logits, so no answer changes, only how sure it is (Guo, Pleiss,
+Sun, Weinberger: On calibration of modern neural networks. ICML 2017). It is fitted on labels that
+were hidden while learning, because on labels it has seen a network is far too sure.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from manyview.distributions import softmax
+
+BOUNDS = (0.05, 20.0)
+# Spread of the logarithm of the temperature around 0 before any label is seen: a factor of 1.65.
+PRIOR_SPREAD = 0.5
+FEWEST_PARTS = 3  # a fold hides at most a third of the labels
+NO_PART = -1
+ENOUGH = 30  # held-out labels from which a temperature is more than a hint
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A temperature, and the held-out labels it was fitted on.
+
+    Attributes
+    ----------
+    temperature
+        What all logits are divided by.
+    samples, codes
+        [held-out] their row numbers and class numbers.
+    logits
+        [held-out, class] theirs, from fits that did not see their labels.
+    n_folds
+        Number of these fits.
+    """
+
+    temperature: float
+    samples: np.ndarray
+    codes: np.ndarray
+    logits: np.ndarray
+    n_folds: int
+
+    @property
+    def n_held_out(self) -> int:
+        """Number of held-out labels."""
+        return len(self.samples)
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether the labels are so few that the temperature hangs on single ones."""
+        return self.n_held_out < ENOUGH
+
+    def probabilities(self, *, calibrated: bool = True) -> np.ndarray:
+        """Class probabilities of the held-out samples, with or without the temperature."""
+        return softmax(self.logits / (self.temperature if calibrated else 1.0))
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Answers of about one probability: their number, mean probability, and share of right ones."""
+
+    low: float
+    high: float
+    n_samples: int
+    probability: float
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class CoveragePoint:
+    """What answering only above a probability gives.
+
+    `coverage` is the share of the samples that get an answer, `accuracy` the share of right ones
+    among these.
+    """
+
+    min_probability: float
+    coverage: float
+    accuracy: float
+
+
+def held_out_parts(codes: np.ndarray, n_parts: int, rng: np.random.Generator) -> np.ndarray:
+    """Deal the labeled samples of every class to parts: [sample], -1 for those never hidden.
+
+    Without any one part every class still has a label: a class's only label is never hidden.
+    """
+    parts = np.full(len(codes), NO_PART)
+    first = 0
+    for code in np.unique(codes[codes >= 0]):
+        members = rng.permutation(np.flatnonzero(codes == code))
+        if len(members) > 1:
+            parts[members] = (first + np.arange(len(members))) % n_parts
+            first += len(members)
+    return parts
+
+
+def choose_n_folds(codes: np.ndarray) -> int:
+    """Choose one fold where it hides enough labels, else three, which hide every label once.
+
+    Examples
+    --------
+    >>> choose_n_folds(np.repeat([0, 1], 60)), choose_n_folds(np.repeat([0, 1], 6))
+    (1, 3)
+    """
+    counts = np.bincount(codes[codes >= 0])
+    return 1 if counts[counts > 1].sum() // FEWEST_PARTS >= ENOUGH else FEWEST_PARTS
+
+
+def calibrate(
+    codes: np.ndarray,
+    n_folds: int,
+    rng: np.random.Generator,
+    logits_of: Callable[[np.ndarray, int], np.ndarray],
+) -> Calibration | None:
+    """Hide part of the labels, fit without them, and fit a temperature to what was hidden.
+
+    Parameters
+    ----------
+    codes
+        [sample] class numbers, -1 where unknown.
+    n_folds
+        Number of fits. Each hides another part, a third of the labels or, with more than three
+        folds, one part of as many.
+    logits_of
+        Fits to the given class numbers, those of the fold hidden; returns [sample, class].
+
+    Returns
+    -------
+    None where no label can be hidden, because every class has a single one.
+    """
+    parts = held_out_parts(codes, max(n_folds, FEWEST_PARTS), rng)
+    folds = [fold for fold in range(n_folds) if (parts == fold).any()]
+    if not folds:
+        return None
+    samples, logits = [], []
+    for fold in folds:
+        hidden = np.flatnonzero(parts == fold)
+        samples.append(hidden)
+        logits.append(logits_of(np.where(parts == fold, -1, codes), fold)[hidden])
+    rows, all_logits = np.concatenate(samples), np.concatenate(logits).astype(np.float64)
+    temperature = fit_temperature(all_logits, codes[rows])
+    return Calibration(temperature, rows, codes[rows], all_logits, len(folds))
+
+
+def fit_temperature(
+    logits: np.ndarray, codes: np.ndarray, *, prior_spread: float = PRIOR_SPREAD
+) -> float:
+    """Find the temperature under which the labels are likeliest, held near 1 where they are few.
+
+        argmin over T of  - sum_i log softmax(z_i / T)[y_i]  +  (log T)^2 / (2 prior_spread^2)
+
+    Without the second term a handful of labels that are all right would ask for T = 0.
+
+    Shapes
+    ------
+    logits : [sample, class]
+    codes : [sample], class numbers
+
+    Examples
+    --------
+    >>> logits = np.array([[4.0, 0.0], [4.0, 0.0], [4.0, 0.0], [4.0, 0.0]])
+    >>> fit_temperature(logits, np.array([0, 0, 0, 1])) > 1  # too sure: one in four is wrong
+    True
+    """
+    logits = logits.astype(np.float64)
+    own = logits[np.arange(len(codes)), codes]
+
+    def cost(log_temperature: float) -> float:
+        scaled = (logits - own[:, None]) / np.exp(log_temperature)
+        top = scaled.max(axis=1)
+        surprise = top + np.log(np.exp(scaled - top[:, None]).sum(axis=1))
+        return float(surprise.sum() + (log_temperature / prior_spread) ** 2 / 2)
+
+    # The sum of the two terms may have two valleys: look everywhere coarsely first.
+    grid = np.linspace(np.log(BOUNDS[0]), np.log(BOUNDS[1]), 61)
+    best = int(np.argmin([cost(place) for place in grid]))
+    around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    found = minimize_scalar(cost, bounds=around, method="bounded", options={"xatol": 1e-8})
+    return float(np.exp(found.x))
+
+
+def reliability(
+    probabilities: np.ndarray,
+    truth: np.ndarray,
+    *,
+    n_bins: int = 15,
+    equal_mass: bool = False,
+) -> list[ReliabilityBin]:
+    """Group answers by their probability and count the right ones; empty bins are left out.
+
+    Parameters
+    ----------
+    probabilities
+        [sample, class]
+    truth
+        [sample] class numbers; one that is no column is never right.
+    equal_mass
+        Whether bins hold equally many samples instead of being equally wide.
+    """
+    surest = probabilities.max(axis=1).astype(np.float64)
+    is_right = probabilities.argmax(axis=1) == truth
+    if equal_mass:
+        order = np.argsort(surest, kind="stable")
+        groups = [group for group in np.array_split(order, n_bins) if len(group)]
+        ends = [(float(surest[group].min()), float(surest[group].max())) for group in groups]
+    else:
+        # A probability on an edge belongs to the bin below it, as in the paper.
+        number = np.clip(np.ceil(surest * n_bins).astype(int) - 1, 0, n_bins - 1)
+        filled = np.unique(number).tolist()
+        groups = [np.flatnonzero(number == one) for one in filled]
+        ends = [(one / n_bins, (one + 1) / n_bins) for one in filled]
+    return [
+        ReliabilityBin(
+            low, high, len(group), float(surest[group].mean()), float(is_right[group].mean())
+        )
+        for group, (low, high) in zip(groups, ends, strict=True)
+    ]
+
+
+def expected_calibration_error(
+    probabilities: np.ndarray,
+    truth: np.ndarray,
+    n_bins: int = 15,
+    *,
+    equal_mass: bool = False,
+) -> float:
+    """Mean distance between how sure answers are and how often they are right: ECE.
+
+    Examples
+    --------
+    >>> expected_calibration_error(np.array([[0.75, 0.25]] * 4), np.array([0, 0, 0, 1]))
+    0.0
+    """
+    bins = reliability(probabilities, truth, n_bins=n_bins, equal_mass=equal_mass)
+    n_samples = sum(one.n_samples for one in bins)
+    gaps = (one.n_samples * abs(one.probability - one.accuracy) for one in bins)
+    return float(sum(gaps)) / max(n_samples, 1)
+
+
+def coverage_curve(probabilities: np.ndarray, truth: np.ndarray) -> list[CoveragePoint]:
+    """Accuracy of the surest answers for every share of them, the surest alone first.
+
+    Answers of equal probability are taken or left together.
+
+    Examples
+    --------
+    >>> curve = coverage_curve(np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 0]))
+    >>> [(point.coverage, point.accuracy) for point in curve]
+    [(0.5, 1.0), (1.0, 0.5)]
+    """
+    surest = probabilities.max(axis=1).astype(np.float64)
+    is_right = probabilities.argmax(axis=1) == truth
+    order = np.argsort(-surest, kind="stable")
+    levels, n_right = surest[order], np.cumsum(is_right[order])
+    is_last = np.append(levels[1:] != levels[:-1], True) if len(levels) else np.zeros(0, dtype=bool)
+    return [
+        CoveragePoint(
+            float(levels[place]), (place + 1) / len(levels), float(n_right[place] / (place + 1))
+        )
+        for place in np.flatnonzero(is_last).tolist()
+    ]

@@ -1,0 +1,59 @@
+"""Ground: all that a fit needs and that no label changes, so that several fits can share it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from scipy import sparse
+
+from manyview.data.inputs import InputScaling, fit_input
+from manyview.data.views import MultiView
+from manyview.graphs.view_graphs import PreparedViews, prepare_views
+from manyview.network import NetworkInputs, network_inputs
+
+N_KEPT = 4  # grounds kept at once; each holds a copy of the features
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Scaled views with their graphs, laid out for the network.
+
+    Attributes
+    ----------
+    view_graphs
+        Each view's renormalised graph.
+    input_scaling
+        None where all views are graphs.
+    """
+
+    prepared: PreparedViews
+    view_graphs: list[sparse.csr_array]
+    input_scaling: InputScaling | None
+    inputs: NetworkInputs
+
+
+def lay_ground(views: MultiView, device: torch.device, **settings: Any) -> Ground:
+    """Scale the views and build their graphs; `settings` are those of `prepare_views`."""
+    prepared = prepare_views(views, **settings)
+    view_graphs = prepared.renormalized()
+    features = list(prepared.features.values())
+    present = prepared.present_features()
+    input_scaling = fit_input(features, present) if features else None
+    inputs = network_inputs(view_graphs, features, input_scaling, device, present)
+    return Ground(prepared, view_graphs, input_scaling, inputs)
+
+
+def shared_ground(
+    shared: dict[Any, Any], views: MultiView, device: torch.device, **settings: Any
+) -> Ground:
+    """Take the ground from what fits on the same samples share, or lay it and leave it there.
+
+    Only the last few are kept. `shared` must belong to these very views.
+    """
+    kept = shared.setdefault("grounds", {})
+    key = repr((str(device), sorted(settings.items())))
+    ground: Ground = kept.pop(key, None) or lay_ground(views, device, **settings)
+    kept[key] = ground  # last used, last dropped
+    while len(kept) > N_KEPT:
+        kept.pop(next(iter(kept)))
+    return ground

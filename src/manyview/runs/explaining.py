@@ -1,0 +1,84 @@
+"""Give the reasons of a run's answers: of one sample, or of all, view by view."""
+
+import csv
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from manyview.errors import DataFileError, InputError
+from manyview.methods import METHODS, find_method
+from manyview.reasons import Explanation, ViewEffect, find_sample
+from manyview.runs.records import FORMAT_VERSION, PREDICTIONS_NAME, read_record
+
+
+@dataclass(frozen=True)
+class RunReasons:
+    """Why a run answered as it did.
+
+    Attributes
+    ----------
+    explanation
+        Of one sample; None where none was asked for.
+    view_effects
+        What leaving each view out changes; accuracies are on the labels the fit was given.
+    """
+
+    folder: Path
+    method: str
+    n_samples: int
+    explanation: Explanation | None
+    view_effects: tuple[ViewEffect, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Put everything into one JSON document."""
+        one = self.explanation
+        return {
+            "format": "manyview reasons",
+            "format_version": FORMAT_VERSION,
+            "run": str(self.folder),
+            "method": self.method,
+            "explanation": None if one is None else one.document(),
+            "view_effects": [asdict(effect) for effect in self.view_effects],
+        }
+
+
+def explain_run(folder: Path, sample: str | None = None) -> RunReasons:
+    """Load the model of a run and read off the reasons, for the sample of this id."""
+    record = read_record(folder)
+    method = find_method(record["method"])
+    if not hasattr(method, "explainer"):
+        able = ", ".join(name for name, one in METHODS.items() if hasattr(one, "explainer"))
+        raise InputError(
+            f"{method.card.title} gives no reasons for its answers; {folder} was fitted with it. "
+            f"Methods that do: {able}."
+        )
+    ids = _sample_ids(folder)
+    row = None if sample is None else find_sample(sample, ids, len(ids))
+    model: Any = method.load(folder)
+    if len(model.transduction_) != len(ids):
+        raise DataFileError(
+            f"{folder / PREDICTIONS_NAME} has {len(ids)} samples, but the model was fitted with "
+            f"{len(model.transduction_)}: one of the two was changed. Fit the model again."
+        )
+    explainer = model.explainer()
+    return RunReasons(
+        folder=folder,
+        method=record["method"],
+        n_samples=len(ids),
+        explanation=None if row is None else explainer.explain(row, ids),
+        view_effects=explainer.view_effects(explainer.given),
+    )
+
+
+def _sample_ids(folder: Path) -> list[str]:
+    """Read the ids of the fitted samples, in their order."""
+    file = folder / PREDICTIONS_NAME
+    try:
+        with file.open(newline="", encoding="utf-8") as lines:
+            return [row["sample_id"] for row in csv.DictReader(lines)]
+    except FileNotFoundError as error:
+        raise DataFileError(
+            f"{folder} has no {PREDICTIONS_NAME}, which names its samples. Fit the model again."
+        ) from error
+    except (OSError, ValueError, KeyError, csv.Error) as error:
+        raise DataFileError(f"{file} cannot be read: it is damaged.") from error

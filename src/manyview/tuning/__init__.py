@@ -1,0 +1,1 @@
+"""Tuning: parameters chosen by hiding known labels, and what to label next."""

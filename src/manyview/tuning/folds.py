@@ -1,0 +1,71 @@
+"""Folds: score a model by hiding known labels, and compare two on the same folds."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview.contract import MultiViewClassifier
+from manyview.data.all_samples import AllSamples
+from manyview.data.label_hiding import LabelHidingSplit
+from manyview.tuning.scorers import LabelScorer
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Splits of the known labels, the same for every model that is scored on them."""
+
+    samples: AllSamples
+    labels: np.ndarray
+    splits: tuple[tuple[np.ndarray, np.ndarray], ...]
+    scorer: LabelScorer
+
+    @classmethod
+    def of(
+        cls, samples: AllSamples, labels: np.ndarray, split: LabelHidingSplit, scorer: LabelScorer
+    ) -> "Folds":
+        """Hide labels as a split says."""
+        return cls(samples, labels, tuple(split.split(samples, labels)), scorer)
+
+    def score(self, model: MultiViewClassifier) -> list[float]:
+        """Fit the model once a fold on all samples, and score it on the labels hidden there."""
+        return [self._score_one(model, train, test) for train, test in self.splits]
+
+    def _score_one(self, model: MultiViewClassifier, train: np.ndarray, test: np.ndarray) -> float:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(self.samples[train], self.labels[train])
+        curve: Any = getattr(model, "training_curve_", None)
+        if curve is not None and curve.stopped == "interrupted":
+            raise KeyboardInterrupt  # a fit takes Ctrl-C as its end; here it is that of all
+        return self.scorer(model, self.samples[test], self.labels[test])
+
+
+@dataclass(frozen=True)
+class Gain:
+    """By how much one model is better than another on the same folds, and how sure that is."""
+
+    mean: float
+    standard_error: float
+
+    @classmethod
+    def between(cls, scores: Sequence[float], others: Sequence[float]) -> "Gain":
+        """Compare fold by fold.
+
+        Examples
+        --------
+        >>> Gain.between([0.75, 0.5], [0.5, 0.5])
+        Gain(mean=0.125, standard_error=0.125)
+        """
+        differences = np.asarray(scores) - np.asarray(others)
+        spread = float(differences.std(ddof=1)) if len(differences) > 1 else float("inf")
+        return cls(float(differences.mean()), spread / sqrt(len(differences)))
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the gain is larger than its standard error."""
+        return self.mean > max(self.standard_error, 1e-9)

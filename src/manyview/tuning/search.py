@@ -1,0 +1,285 @@
+"""Tune: choose a method's parameters by hiding known labels, and nothing else."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import Any, cast
+
+import numpy as np
+from sklearn.base import clone
+
+from manyview.contract import MultiViewClassifier
+from manyview.data.all_samples import AllSamples
+from manyview.data.checksums import labels_checksum
+from manyview.data.label_hiding import LabelHidingSplit, labels_by_class
+from manyview.data.labels import check_labels
+from manyview.data.views import check_views
+from manyview.errors import InputError, check_choice
+from manyview.methods import find_method
+from manyview.parameters import check_number, check_whole_number, draw_seed
+from manyview.tuning.folds import Folds
+from manyview.tuning.journal import CONFIRMATION, SEARCH, Journal, Trial, stored_seed
+from manyview.tuning.result import Tuning
+from manyview.tuning.sampler import importances, need_optuna, next_params
+from manyview.tuning.scorers import SCORERS
+from manyview.tuning.space import Space, as_distributions, check_space, default_space, described
+from manyview.tuning.verdict import Verdict, candidates, judge
+
+WEAK = 2  # labels of a typical class, up to which hiding some says little
+N_SPLITS = 5
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a tuning is; handed out after every trial.
+
+    Attributes
+    ----------
+    seconds_left
+        At the mean time of the trials so far, and within the budget; the confirmation included.
+    """
+
+    trial: Trial
+    n_done: int
+    n_trials: int
+    seconds_left: float
+
+
+OnTrial = Callable[[Step], None]
+
+
+def tune(
+    views: Any,
+    y: Any,
+    *,
+    method: str | MultiViewClassifier = "mgcn-dns",
+    n_trials: int = 30,
+    minutes: float | None = None,
+    space: Space | None = None,
+    scoring: str = "accuracy",
+    n_splits: int = N_SPLITS,
+    n_repeats: int = 1,
+    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    folder: str | Path | None = None,
+    force: bool = False,
+    on_trial: OnTrial | None = None,
+) -> Tuning:
+    """Choose parameters by cross-validation over the known labels, all samples in the graph.
+
+    Trial 0 is the method as it is. The others are drawn by Optuna. The best three that beat it
+    by more than the standard error, fold by fold, are scored again on fresh folds beside it, and
+    one is chosen only where that holds there too; else the defaults stay.
+
+    Parameters
+    ----------
+    views, y
+        As for `fit`. Samples without a label stay in the graph; nothing else is known of them.
+    method
+        A name of `METHODS`, or a classifier whose parameters are the defaults.
+    n_trials
+        Configurations to try, the defaults and what the folder holds included.
+    minutes
+        Time for this call; the trial at work when it is over is finished.
+    space
+        Parameter -> list of values, or a distribution of Optuna; None takes those of
+        `default_space`.
+    scoring
+        A name of `SCORERS`.
+    n_splits, n_repeats
+        Of the `LabelHidingSplit`.
+    random_state
+        Seed of splits, search and method; the same seed gives the same result.
+    folder
+        Where to keep the trials: the same call goes on where it was stopped.
+    force
+        Whether to tune also with one or two labels a class, where the scores say little.
+    on_trial
+        Called after every trial with a `Step`.
+
+    Returns
+    -------
+    A `Tuning`. Ctrl-C ends the search, and what was found so far is returned.
+    """
+    model = _model(method)
+    samples = AllSamples(check_views(views))
+    labels = np.asarray(y, dtype=None if isinstance(y, np.ndarray) else object)
+    check_labels(y, len(samples))
+    for name, number in {"n_trials": n_trials, "n_repeats": n_repeats}.items():
+        check_whole_number(name, number, at_least=1)
+    check_whole_number("n_splits", n_splits, at_least=2)
+    if minutes is not None:
+        check_number("minutes", minutes, above=0)
+    check_choice("scoring", scoring, SCORERS)
+    tried = default_space(model, len(samples)) if space is None else check_space(space, model)
+    need_optuna()
+    path = None if folder is None else Path(folder)
+    seed = stored_seed(path) if random_state is None else None
+    seed = draw_seed(random_state) if seed is None else seed
+    if "random_state" in model.get_params():
+        model.set_params(random_state=seed)
+    defaults = {name: model.get_params()[name] for name in tried}
+    counts = [len(rows) for rows in labels_by_class(labels).values()]
+    if float(np.median(counts)) <= WEAK and not force:
+        note = (
+            "The defaults are kept: a typical class has "
+            f"{float(np.median(counts)):g} labels, and hiding some of so few says "
+            "little about what is better. Label more samples, or tune all the same with "
+            "force=True."
+        )
+        warnings.warn(note, UserWarning, stacklevel=2)
+        return _result(model, samples, labels, defaults, Journal(), scoring, seed, tried,
+                       Verdict(defaults, note), "weak")  # fmt: skip
+    n_splits = max(2, min(n_splits, sum(count for count in counts if count > 1)))
+    folds = {
+        stage: Folds.of(
+            samples,
+            labels,
+            LabelHidingSplit(n_splits, n_repeats=n_repeats, random_state=stage_seed),
+            SCORERS[scoring],
+        )
+        for stage, stage_seed in zip((SEARCH, CONFIRMATION), _two_seeds(seed), strict=True)
+    }
+    study = {
+        "views": samples.checksum(),
+        "labels": labels_checksum(labels),
+        "method": model.card.name,
+        "params": {
+            name: repr(value)
+            for name, value in model.get_params().items()
+            if name not in ("verbose", "random_state", "device")
+        },
+        "space": described(tried),
+        "scoring": scoring,
+        "n_splits": n_splits,
+        "n_repeats": n_repeats,
+        "seed": seed,
+    }
+    journal = Journal(path)
+    with journal.open(study):
+        search = _Search(model, defaults, tried, folds, journal, seed, n_trials, minutes, on_trial)
+        stopped = search.run()
+    verdict = judge(journal, defaults)
+    return _result(
+        model, samples, labels, defaults, journal, scoring, seed, tried, verdict, stopped
+    )
+
+
+@dataclass
+class _Search:
+    """The loop of `tune`: search, then confirm, until the trials or the time are over."""
+
+    model: MultiViewClassifier
+    defaults: dict[str, Any]
+    space: dict[str, Any]
+    folds: dict[str, Folds]
+    journal: Journal
+    seed: int
+    n_trials: int
+    minutes: float | None
+    on_trial: OnTrial | None
+
+    def run(self) -> str:
+        """Fill the journal; return why it stopped."""
+        self.start = monotonic()
+        try:
+            stopped = self._search()
+            self._confirm()
+        except KeyboardInterrupt:
+            if not self.journal.of(SEARCH):
+                raise
+            stopped = "interrupted"
+        return stopped
+
+    def _search(self) -> str:
+        distributions = as_distributions(self.space)
+        while len(done := self.journal.of(SEARCH)) < self.n_trials:
+            if done and self._seconds_left() <= self._confirmation_seconds():
+                return "minutes"
+            params = next_params(done, distributions, self.seed) if done else self.defaults
+            if params is None:
+                return "exhausted"
+            self._try(len(done), SEARCH, params)
+        return "done"
+
+    def _confirm(self) -> None:
+        best = candidates(self.journal)
+        confirmed = {trial.number for trial in self.journal.of(CONFIRMATION)}
+        for trial in [self.journal.of(SEARCH)[0], *best] if best else []:
+            if trial.number not in confirmed:
+                self._try(trial.number, CONFIRMATION, trial.params)
+
+    def _try(self, number: int, stage: str, params: dict[str, Any]) -> None:
+        start = perf_counter()
+        scores: list[float] = []
+        error = None
+        try:
+            scores = self.folds[stage].score(clone(self.model).set_params(**params))
+        except InputError as refused:
+            if number == 0:
+                raise
+            error = str(refused)
+        seconds = perf_counter() - start
+        trial = Trial(number, stage, dict(params), tuple(scores), seconds, error)
+        self.journal.add(trial)
+        if self.on_trial is not None:
+            n_done = len(self.journal.of(SEARCH))
+            to_do = (self.n_trials - n_done) * self._mean_seconds() + self._confirmation_seconds()
+            self.on_trial(Step(trial, n_done, self.n_trials, min(to_do, self._seconds_left())))
+
+    def _mean_seconds(self) -> float:
+        times = [trial.seconds for trial in self.journal.trials]
+        return sum(times) / len(times)
+
+    def _confirmation_seconds(self) -> float:
+        n_left = 1 + len(candidates(self.journal)) - len(self.journal.of(CONFIRMATION))
+        return max(n_left, 0) * self._mean_seconds() if candidates(self.journal) else 0.0
+
+    def _seconds_left(self) -> float:
+        spent = monotonic() - self.start
+        return float("inf") if self.minutes is None else max(60 * self.minutes - spent, 0.0)
+
+
+def _model(method: str | MultiViewClassifier) -> MultiViewClassifier:
+    if isinstance(method, str):
+        return find_method(method)()
+    if not isinstance(method, MultiViewClassifier):
+        raise InputError(
+            f"method must be a name of METHODS or one of its classifiers; got {method!r}."
+        )
+    return cast("MultiViewClassifier", clone(method))
+
+
+def _two_seeds(seed: int) -> list[int]:
+    return [int(state) for state in np.random.SeedSequence(seed).generate_state(2)]
+
+
+def _result(
+    model: MultiViewClassifier,
+    samples: AllSamples,
+    labels: np.ndarray,
+    defaults: dict[str, Any],
+    journal: Journal,
+    scoring: str,
+    seed: int,
+    space: Space,
+    verdict: Verdict,
+    stopped: str,
+) -> Tuning:
+    trials = (*journal.of(SEARCH), *journal.of(CONFIRMATION))
+    return Tuning(
+        method=model.card.name,
+        scoring=scoring,
+        seed=seed,
+        best_params_=verdict.params,
+        default_params_=defaults,
+        best_estimator_=clone(model).set_params(**verdict.params).fit(samples, labels),
+        best_score_=verdict.score,
+        default_score_=verdict.default_score,
+        gain_=verdict.gain,
+        trials_=trials,
+        importance_=importances(journal.of(SEARCH), as_distributions(space), seed),
+        note_=verdict.note,
+        stopped_=stopped,
+    )

@@ -1,0 +1,102 @@
+"""Spaces: which values of which parameters a tuning tries."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from manyview.contract import MultiViewClassifier
+from manyview.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from optuna.distributions import BaseDistribution
+
+Space = Mapping[str, Any]  # name -> list of choices, or a distribution of Optuna
+
+MGCN_DNS_SPACE: dict[str, list[Any]] = {
+    "n_neighbors": ["auto", 5, 10, 15, 20, 30],
+    "gamma": [0.3, 1.0, 3.0, 10.0],
+    "tau": [0.1, 0.3, 1.0, 3.0, 10.0],
+    "n_layers": [1, 2, 3],
+    "hidden": [16, 32, 64, 128],
+    "learning_rate": [0.003, 0.01, 0.03],
+    "graph_learning": ["edge", "low-rank", None],
+    "node_selection": ["differentiable", "top-k", None],
+}
+# What other methods may share with it under the same name.
+COMMON = ("n_neighbors", "hidden")
+
+
+def default_space(model: MultiViewClassifier, n_samples: int) -> dict[str, list[Any]]:
+    """Return what to try of a method where the user does not say: always its own value too.
+
+    Examples
+    --------
+    >>> from manyview.baselines.knn import KNNClassifier
+    >>> default_space(KNNClassifier(), n_samples=18)
+    {'n_neighbors': ['auto', 5, 10, 15]}
+    """
+    params = model.get_params()
+    names = MGCN_DNS_SPACE if model.card.name == "mgcn-dns" else COMMON
+    space = {}
+    for name in names:
+        if name not in params:
+            continue
+        own = params[name]
+        choices = [one for one in MGCN_DNS_SPACE[name] if one != own and one != "auto"]
+        if name == "n_neighbors":
+            choices = [k for k in choices if k < n_samples]
+        space[name] = [own, *choices]
+    if not space:
+        raise InputError(
+            f"There is no space for {model.card.name} here. Say what to try: "
+            "space={'name': [value, value]}."
+        )
+    return space
+
+
+def check_space(space: Space, model: MultiViewClassifier) -> dict[str, Any]:
+    """Refuse a space that names no parameter of the method, or nothing to choose from."""
+    allowed = model.get_params()
+    if not space:
+        raise InputError(
+            "space must name at least one parameter to try; got none. "
+            f"{model.card.name} has: {', '.join(allowed)}."
+        )
+    for name, choices in space.items():
+        if name not in allowed or name in ("random_state", "verbose"):
+            raise InputError(
+                f"space must name parameters of {model.card.name}; got {name!r}."
+                f"{did_you_mean(name, allowed)}"
+            )
+        if is_distribution(choices):
+            continue
+        if isinstance(choices, str) or not hasattr(choices, "__len__") or len(choices) == 0:
+            raise InputError(
+                f"space[{name!r}] must be a list of values to try, at least one, or a "
+                f"distribution of Optuna; got {choices!r}."
+            )
+        odd = [one for one in choices if not isinstance(one, (str, int, float, type(None)))]
+        if odd:
+            raise InputError(
+                f"space[{name!r}] must hold texts, numbers, booleans or None; got {odd[0]!r}."
+            )
+    return {name: c if is_distribution(c) else list(c) for name, c in space.items()}
+
+
+def is_distribution(choices: object) -> bool:
+    """Say whether this is a distribution of Optuna."""
+    return type(choices).__module__ == "optuna.distributions"
+
+
+def as_distributions(space: Space) -> "dict[str, BaseDistribution]":
+    """Turn a checked space into Optuna's distributions."""
+    from optuna.distributions import CategoricalDistribution
+
+    return {
+        name: choices if is_distribution(choices) else CategoricalDistribution(choices)
+        for name, choices in space.items()
+    }
+
+
+def described(space: Space) -> dict[str, Any]:
+    """Return a space as plain values, to be written down and compared."""
+    return {name: repr(c) if is_distribution(c) else list(c) for name, c in space.items()}

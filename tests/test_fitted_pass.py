@@ -1,0 +1,63 @@
+"""The pass of a fitted network, run again: the same whole, and as a dense loop without a view."""
+
+import numpy as np
+import pytest
+import torch
+from dense_reference import select
+from scipy import sparse
+
+from manyview.classifier import MGCNDNSClassifier
+from manyview.data.views import MultiView
+
+
+def fit(views, labels, **params):
+    return MGCNDNSClassifier(max_epochs=15, random_state=0, **params).fit(views, labels)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"n_layers": 3, "graph_learning": "full"},
+        {"graph_learning": None, "node_selection": None},
+        {"node_selection": "top-k"},
+        {"rank_axis": "as-printed", "tau": 0.3},
+    ],
+    ids=["default", "full factors", "plain", "top-k", "as printed"],
+)
+def test_whole_pass_gives_the_logits_of_the_fit(tiny_views, params):
+    explainer = fit(tiny_views.views, tiny_views.known_labels, **params).explainer()
+    np.testing.assert_allclose(explainer.fitted.logits(), explainer.logits, atol=1e-4)
+
+
+@pytest.mark.parametrize("left_out", [0, 1])
+@pytest.mark.parametrize("selection", ["differentiable", None])
+def test_pass_without_a_view_is_that_of_the_others_alone(tiny_views, left_out, selection):
+    model = fit(
+        tiny_views.views, tiny_views.known_labels, node_selection=selection, initial_threshold=0.2
+    )
+    graph = model.view_graphs_[1 - left_out].toarray() * model.edge_gates_.toarray()
+    if selection is not None:
+        threshold = torch.logit(torch.tensor(model.threshold_, dtype=torch.float64))
+        graph = select(torch.from_numpy(graph), threshold, model.tau).numpy()
+    attachment = model.attachment_
+    features = [anchor.features.astype(float) for anchor in attachment.anchors.values()]
+    centered = [
+        (view - view.mean(axis=0)) * factor
+        for view, factor in zip(features, attachment.input_scaling.factors, strict=True)
+    ]
+    centered[left_out] *= 0
+    first, second = attachment.weights
+    wanted = graph @ np.maximum(graph @ np.hstack(centered) @ first, 0) @ second
+    found = model.explainer().fitted.logits(left_out)
+    np.testing.assert_allclose(found, wanted, atol=1e-4)
+
+
+def test_features_of_the_only_feature_view_stay(tiny_views, rng):
+    graph = sparse.csr_array(np.triu(rng.random((60, 60)) < 0.2, 1).astype(float))
+    data = MultiView({"shape": tiny_views.views["shape"], "links": graph}, graphs=["links"])
+    model = fit(data, tiny_views.known_labels, graph_learning=None, node_selection=None)
+    links = model.view_graphs_[1].toarray()
+    sent, second = model.attachment_.messages[0], model.attachment_.weights[1]
+    wanted = links @ np.maximum(links @ sent, 0) @ second
+    np.testing.assert_allclose(model.explainer().fitted.logits(0), wanted, atol=1e-5)

@@ -1,0 +1,44 @@
+"""Ground: laid once, shared by fits with the same settings, and only the last few kept."""
+
+import numpy as np
+import torch
+
+from manyview.data.views import MultiView
+from manyview.ground import N_KEPT, lay_ground, shared_ground
+
+CPU = torch.device("cpu")
+
+
+def settings(n_neighbors):
+    return {"scaling": "unit", "n_neighbors": n_neighbors, "metric": "cosine"}
+
+
+def test_shared_ground_is_the_one_that_would_be_laid(tiny_views):
+    views, shared = MultiView(tiny_views.views), {}
+    one = shared_ground(shared, views, CPU, **settings(4))
+    fresh = lay_ground(views, CPU, **settings(4))
+    assert shared_ground(shared, views, CPU, **settings(4)) is one
+    for mine, other in zip(one.view_graphs, fresh.view_graphs, strict=True):
+        np.testing.assert_array_equal(mine.toarray(), other.toarray())
+    assert torch.equal(one.inputs.view_weights, fresh.inputs.view_weights)
+    assert torch.equal(one.inputs.features, fresh.inputs.features)
+
+
+def test_other_settings_get_another_ground(tiny_views):
+    views, shared = MultiView(tiny_views.views), {}
+    four = shared_ground(shared, views, CPU, **settings(4))
+    assert shared_ground(shared, views, CPU, **settings(5)) is not four
+    other = shared_ground(shared, views, CPU, **{**settings(4), "metric": "euclidean"})
+    assert other is not four
+
+
+def test_only_the_last_used_are_kept(tiny_views):
+    views, shared = MultiView(tiny_views.views), {}
+    first = shared_ground(shared, views, CPU, **settings(1))
+    second = shared_ground(shared, views, CPU, **settings(2))
+    for k in range(3, 2 + N_KEPT):
+        shared_ground(shared, views, CPU, **settings(1))
+        shared_ground(shared, views, CPU, **settings(k))
+    assert len(shared["grounds"]) == N_KEPT
+    assert shared_ground(shared, views, CPU, **settings(1)) is first
+    assert shared_ground(shared, views, CPU, **settings(2)) is not second
