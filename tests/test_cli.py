@@ -209,6 +209,52 @@ def test_tables_go_from_files_to_labels_of_new_samples(manyview, tables):
     assert sorted(with_files[1].splitlines()) == sorted(out.splitlines())
 
 
+def test_samples_that_a_table_does_not_name_are_kept_and_labeled(manyview, refused, tables, here):
+    for folder in ("old", "new"):
+        lines = (here / folder / "shape.csv").read_text().splitlines()
+        (here / folder / "shape.csv").write_text("\n".join([lines[0], *lines[3:]]) + "\n")
+    command = ("fit", "old", "--labels", "animals.csv", "-p", "max_epochs=40")
+    code, out, err = manyview(*command, "--out", "run")
+    assert (code, err) == (0, "")
+    assert "Of the 50 samples 2 lack shape; they are kept." in " ".join(out.split())
+    rows = rows_of(Path("run/predictions.csv").read_text())
+    assert np.mean([row["label"] == tables[int(row["sample_id"][1:])] for row in rows]) > 0.9
+    assert "lack shape" in Path("run/report.html").read_text()
+    code, out, _ = manyview("predict", "run", "new", "--quiet")
+    assert (code, len(rows_of(out))) == (0, 10)
+    assert "needs every sample in every view" in refused(*command[:4], "--method", "knn")
+
+
+def test_single_blank_cells_are_filled_where_asked_to(manyview, refused, tables, here):
+    file = here / "old" / "shape.csv"
+    lines = file.read_text().splitlines()
+    lines[7] = re.sub(",[^,]*$", ",", lines[7])
+    file.write_text("\n".join(lines) + "\n")
+    command = ("fit", "old", "--labels", "animals.csv", *QUICK)
+    assert "or fit with --missing 'impute'" in refused(*command)
+    assert "--missing must be one of 'error', 'impute'" in refused(*command, "--missing", "no")
+    code, out, _ = manyview(*command, "--missing", "impute", "--out", "run", "--json")
+    assert (code, json.loads(out)["params"]["missing"]) == (0, "impute")
+    code, out, _ = manyview("predict", "run", "old", "--quiet")
+    assert (code, len(rows_of(out))) == (0, 50)
+
+
+@pytest.mark.parametrize("weight", ["balanced", "{cow = 1000, hen = 0.001}"])
+def test_classes_are_weighed_by_their_names(manyview, tables, weight):
+    command = ("fit", "old", "--labels", "animals.csv", "--json", "-p", "max_epochs=40")
+    _, plain, _ = manyview(*command, "--out", "plain")
+    code, out, err = manyview(*command, "--out", "run", "-p", f"class_weight={weight}")
+    assert (code, err) == (0, "")
+    n_found, n_plain = (
+        {one["label"]: one["n_found"] for one in json.loads(text)["classes"]}
+        for text in (out, plain)
+    )
+    if weight == "balanced":
+        assert sum(n_found.values()) == sum(n_plain.values())
+    else:
+        assert n_found["cow"] > n_plain["cow"]
+
+
 def test_predict_writes_a_file_and_scores_labels(manyview, tables, here):
     manyview("fit", "old", "--labels", "animals.csv", "--out", "run", *QUICK)
     lines = [f"s{row},{tables[row]}" for row in range(50, 60)]

@@ -83,6 +83,9 @@ class MGCNDNSClassifier(MultiViewClassifier):
         "exact" compares all pairs of samples; "approximate" finds most neighbours of very many
         samples (needs `pip install manyview[scale]`), how many is in `neighbor_recall_`; "auto"
         is exact up to 30,000 samples.
+    missing
+        "error" refuses single NaNs; "impute" fills them with the mean of their column. A row that
+        is NaN throughout is a sample that lacks the view: it is left out of that view.
     cache_dir
         A folder to keep neighbours in: later fits on the same views take them from there.
     graph_learning
@@ -198,6 +201,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         ViewScaler,
     )
 
+    takes_missing_views = True
     learned_weights_: LearnedWeights | None = None
     _watch: Watch | None = None
     # What models saved before these existed have.
@@ -214,6 +218,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         symmetry: str = "union",
         min_common_neighbors: int = 0,
         neighbor_search: str = "auto",
+        missing: str = "error",
         cache_dir: str | Path | None = None,
         graph_learning: str | None = "edge",
         rank: int = 16,
@@ -246,6 +251,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         self.symmetry = symmetry
         self.min_common_neighbors = min_common_neighbors
         self.neighbor_search = neighbor_search
+        self.missing = missing
         self.cache_dir = cache_dir
         self.graph_learning = graph_learning
         self.rank = rank

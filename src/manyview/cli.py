@@ -34,7 +34,8 @@ UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 # Parameters of the library that are options here, to be named as such in errors.
 OPTIONS = re.compile(
     r"\b(views_key|labels_key|graphs_key|samples_in|id_column|label_column|label_ratio|labels"
-    r"|abstain_below)(=['\"]|=|(?= must be (?:one|above|a number) | is for | are called))"
+    r"|abstain_below|missing)"
+    r"(=['\"]|=|(?= must be (?:one|above|a number) | is for | are called))"
 )
 
 Data = Annotated[
@@ -166,6 +167,14 @@ def fit(
         ),
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar="error|impute",
+            help="Single unknown values: refuse them, or fill in the mean of the column. Samples "
+            "that lack a whole view are always kept.",
+        ),
+    ] = None,
     cache: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Keep neighbours here, for later fits on the same data."),
@@ -195,15 +204,17 @@ def fit(
 
     calibration = {"calibration": "temperature"} if calibrate else {}
     caching = {} if cache is None else {"cache_dir": cache}
+    filling = {} if missing is None else {"missing": missing}
     settings = RunSettings(
         source=_source(
             data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
-            label_column,
+            label_column, missing,
         ),
         method=method,
         params={
             **calibration,
             **caching,
+            **filling,
             **({} if params is None else read_params(params, method)),
             **parse_params(param or []),
         },

@@ -7,6 +7,7 @@ A class without a labeled sample is unknown to every method alike: it is not in 
 no sample is given it.
 """
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -17,10 +18,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview.data.all_samples import AllSamples
+from manyview.data.imputing import fill_unknown, fit_fill_values
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, check_views
-from manyview.errors import DataFileError, InputError
+from manyview.errors import DataFileError, InputError, check_choice
 from manyview.graphs.given import check_given_graph
 from manyview.model_file import load_tree, save_tree
 from manyview.parameters import check_share
@@ -59,6 +61,9 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     card: ClassVar[MethodCard]
     record_types: ClassVar[tuple[type, ...]] = ()  # what a saved model may hold
     takes_graphs: ClassVar[bool] = True  # whether a view may be a given graph
+    takes_missing_views: ClassVar[bool] = False  # whether samples may lack views
+    missing: str = "error"  # what becomes of single NaNs; a parameter where they can be filled in
+    fill_values_: dict[str, np.ndarray] | None = None  # by view, where they are
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the classes, and label every sample.
@@ -77,6 +82,7 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         else:
             views, labels = self._open(X, reset=True), y
         self.classes_, codes = check_labels(labels, len(views))
+        _check_views_are_seen(views, codes)
         self._check_parameters(views)
         self._shared = shared
         try:
@@ -212,7 +218,8 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
 
     def _open(self, X: Any, *, reset: bool) -> MultiView:
         """Check the views at the door, and at predict that they are those of the fit."""
-        views = check_views(X)
+        check_choice("missing", self.missing, ("error", "impute"))
+        views = check_views(X, may_lack_values=self.missing == "impute")
         # A single frame may have names of columns to remember; everything else is counted.
         table = views if isinstance(X, MultiView) or not hasattr(X, "columns") else X
         if reset:
@@ -221,10 +228,12 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
             validate_data(self, table, reset=reset, skip_check_array=True)
         if reset:
             self._refuse_graphs(views)
+            self._check_present(views)
             self.n_original_ = views.n_original
             self.columns_ = {name: list(columns) for name, columns in views.columns.items()}
             self.n_features_by_view_ = {n: views[n].shape[1] for n in views.feature_names}
-            return views
+            self.fill_values_ = fit_fill_values(views) if self.missing == "impute" else None
+            return fill_unknown(views, self.fill_values_ or {})
         if set(views.names) != set(self.view_names_):
             raise InputError(
                 f"views must be those of the fit ({', '.join(self.view_names_)}); "
@@ -232,6 +241,7 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
             )
         graph_names = set(self.view_names_) - set(self.n_features_by_view_)
         views = MultiView(views, graphs=graph_names)
+        self._check_present(views)
         for name, n_columns in self.n_features_by_view_.items():
             if views[name].shape[1] != n_columns:
                 raise InputError(
@@ -240,7 +250,19 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
                 )
         for name in graph_names:
             check_given_graph(views, name, self.n_original_)
-        return views.with_columns_as(self.columns_)
+        return fill_unknown(views.with_columns_as(self.columns_), self.fill_values_ or {})
+
+    def _check_present(self, views: MultiView) -> None:
+        """Refuse samples that lack views where the method cannot do without."""
+        if views.present.all() or self.takes_missing_views:
+            return
+        lacking = [name for name in views.names if views.rows_with(name) is not None]
+        n_incomplete = int((~views.present.all(axis=1)).sum())
+        raise InputError(
+            f"{self.card.title} needs every sample in every view, and {n_incomplete} of "
+            f"{len(views)} samples lack one ({', '.join(lacking)}). Use mgcn-dns, gcn-fusion or "
+            "ssgcn, which take samples that lack views, or remove them."
+        )
 
     def _refuse_graphs(self, views: MultiView) -> None:
         if views.graph_names and not self.takes_graphs:
@@ -249,4 +271,20 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
                 f"{self.card.title} needs features in every view, and view "
                 f"{first!r} is a graph. Leave it out, or use a method "
                 "that takes graphs, such as mgcn-dns."
+            )
+
+
+def _check_views_are_seen(views: MultiView, codes: np.ndarray) -> None:
+    """Refuse a view that nobody has, and warn of one that no labeled sample has."""
+    for name, present in zip(views.names, views.present.T, strict=True):
+        if not present.any():
+            raise InputError(
+                f"view {name!r} is missing for all {len(views)} samples. Leave the view out."
+            )
+        if not present[codes != UNKNOWN].any():
+            warnings.warn(
+                f"view {name!r} is missing for all labeled samples: what it shows is learned from "
+                "the graph alone.",
+                UserWarning,
+                stacklevel=3,
             )

@@ -8,7 +8,9 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from manyview.data.inputs import present_scale
 from manyview.graphs.support import GraphSupport
+from manyview.layers.fusion import weigh_views
 from manyview.layers.node_selection import (
     keep_largest,
     mean_edge_weight,
@@ -36,6 +38,8 @@ class FittedPass:
         Node selection with what it learned; None where all edges stay.
     attachment
         Weights, first messages, and the features behind them.
+    present
+        [sample, view] True where the sample has the view.
     """
 
     support: GraphSupport
@@ -44,6 +48,7 @@ class FittedPass:
     gates: Tensor | None
     select: Select | None
     attachment: Attachment
+    present: np.ndarray
 
     @classmethod
     def of(
@@ -56,7 +61,9 @@ class FittedPass:
         rank_axis: str,
     ) -> "FittedPass":
         """Put a fitted model's parts together again."""
-        support = GraphSupport.from_graphs(view_graphs)
+        # Whoever has a view has a self-loop in its graph.
+        present = np.column_stack([graph.diagonal() > 0 for graph in view_graphs])
+        support = GraphSupport.from_graphs(view_graphs).with_present(present)
         return cls(
             support=support,
             view_weights=torch.stack(
@@ -66,6 +73,7 @@ class FittedPass:
             gates=None if edge_gates is None else support.weights_of(edge_gates).double(),
             select=_selection(attachment.selection, tau, rank_axis),
             attachment=attachment,
+            present=present,
         )
 
     def logits(self, left_out: int | None = None) -> np.ndarray:
@@ -74,13 +82,16 @@ class FittedPass:
         Nothing is learned anew. The left-out view's edges go, the coefficients of the other
         views are scaled up to a sum of 1, nodes are selected anew by the learned threshold, and
         the view's features are set to their mean. Where no other view has features they stay,
-        because nothing would be left to convolve.
+        because nothing would be left to convolve, and a sample that has no other view keeps its
+        logits, because nothing would be left to say of it.
         """
         coefficients = self.coefficients.copy()
         if left_out is not None:
             coefficients[left_out] = 0.0
             coefficients /= coefficients.sum()
-        graph = self.view_weights @ torch.from_numpy(coefficients)
+        graph = weigh_views(
+            self.view_weights, torch.from_numpy(coefficients), self.support.shared_views
+        )
         if self.gates is not None:
             graph = graph * self.gates
         if self.select is not None:
@@ -89,6 +100,10 @@ class FittedPass:
         hidden = matrix @ self._first_messages(left_out)
         for weight in self.attachment.weights[1:]:
             hidden = matrix @ (np.maximum(hidden, 0.0) @ weight.astype(np.float64))
+        if left_out is not None:
+            has_no_other = self.present[:, left_out] & (self.present.sum(axis=1) == 1)
+            if has_no_other.any():
+                hidden = np.where(has_no_other[:, None], self.logits(), hidden)
         return np.asarray(hidden)
 
     def _first_messages(self, left_out: int | None) -> np.ndarray:
@@ -102,14 +117,16 @@ class FittedPass:
         scaling = attachment.input_scaling
         if scaling is None or len(anchors) == 1:
             return messages
+        present = self.present[:, [number for number, _ in anchors]]
+        scale = present_scale(present)[:, None]
         start = 0
         for (number, anchor), factor in zip(anchors, scaling.factors, strict=True):
             columns = slice(start, start + anchor.features.shape[1])
             start = columns.stop
             if number == left_out:
                 weight = attachment.weights[0][columns].astype(np.float64)
-                own = (anchor.features @ weight) * factor - scaling.center[columns] @ weight
-                messages = messages - own
+                mean = np.outer(self.present[:, number], scaling.center[columns] @ weight)
+                messages = messages - scale * ((anchor.features @ weight) * factor - mean)
         return messages
 
 

@@ -37,8 +37,9 @@ def lay_ground(views: MultiView, device: torch.device, **settings: Any) -> Groun
     prepared = prepare_views(views, **settings)
     view_graphs = prepared.renormalized()
     features = list(prepared.features.values())
-    input_scaling = fit_input(features) if features else None
-    inputs = network_inputs(view_graphs, features, input_scaling, device)
+    present = prepared.present_features()
+    input_scaling = fit_input(features, present) if features else None
+    inputs = network_inputs(view_graphs, features, input_scaling, device, present)
     return Ground(prepared, view_graphs, input_scaling, inputs)
 
 

@@ -13,7 +13,7 @@ from manyview.data.inputs import InputScaling
 from manyview.data.views import View
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import GraphFusion
-from manyview.layers.graph_convolution import GraphConvolution
+from manyview.layers.graph_convolution import Center, GraphConvolution, RowCenters
 from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
 from manyview.layers.node_selection import NodeSelection, TopKSelection
 from manyview.layers.sparse_product import csr_tensor
@@ -25,7 +25,7 @@ class NetworkInputs(NamedTuple):
     support: GraphSupport
     view_weights: Tensor  # [pair, view]
     features: Tensor  # [node, feature], dense or sparse CSR
-    center: Tensor | None  # [feature], subtracted from every row without making it dense
+    center: Center | None  # subtracted from the features without making them dense
 
 
 class Graphs(NamedTuple):
@@ -58,7 +58,7 @@ class MGCNDNS(nn.Module):
     ------
     view_weights : [pair, view]
     features : [node, feature], dense or sparse CSR
-    center : [feature], subtracted from every row of the features without making them dense
+    center : subtracted from the features without making them dense (see `GraphConvolution`)
     returns : [node, class], logits
     """
 
@@ -79,7 +79,7 @@ class MGCNDNS(nn.Module):
 
     def graphs(self, support: GraphSupport, view_weights: Tensor) -> Graphs:
         """Compute the fused, refined and selected graph."""
-        fused = self.fusion(view_weights)
+        fused = self.fusion(view_weights, support.shared_views)
         refined = fused if self.graph_learning is None else self.graph_learning(support, fused)
         if self.node_selection is None:
             return Graphs(fused, refined, refined)
@@ -94,7 +94,7 @@ class MGCNDNS(nn.Module):
         support: GraphSupport,
         graph: Tensor,
         features: Tensor,
-        center: Tensor | None = None,
+        center: Center | None = None,
         generator: torch.Generator | None = None,
     ) -> list[Tensor]:
         """Run the layers; return what each gives, the logits last."""
@@ -112,7 +112,7 @@ class MGCNDNS(nn.Module):
         support: GraphSupport,
         view_weights: Tensor,
         features: Tensor,
-        center: Tensor | None = None,
+        center: Center | None = None,
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """Return the logits of every node; `generator` draws the dropout."""
@@ -133,22 +133,29 @@ def network_inputs(
     features_by_view: Sequence[View],
     input_scaling: InputScaling | None,
     device: torch.device,
+    present: np.ndarray | None = None,
 ) -> NetworkInputs:
     """Lay the renormalised view graphs on one support and bring the features to the device.
 
     Samples that come with graphs alone, without an input scaling, get their own number as
-    feature: the identity matrix.
+    feature: the identity matrix. `present` says who has which of the feature views, [sample,
+    view]; None where all have all.
     """
-    support = GraphSupport.from_graphs(graphs)
+    # Whoever has a view has a self-loop in its graph.
+    in_graphs = np.column_stack([graph.diagonal() > 0 for graph in graphs])
+    support = GraphSupport.from_graphs(graphs).with_present(in_graphs)
     weights = torch.empty(support.n_pairs, len(graphs))
     for view, graph in enumerate(graphs):
         weights[:, view] = support.weights_of(graph)
-    center = None
+    center: Center | None = None
     if input_scaling is None:
         features = _as_tensor(sparse.csr_array(sparse.eye_array(support.n_samples)))
     else:
-        features = _as_tensor(input_scaling(features_by_view))
+        features = _as_tensor(input_scaling(features_by_view, present))
         center = torch.from_numpy(input_scaling.center).to(device)
+        if present is not None:
+            factors = input_scaling.row_centers(features_by_view, present)
+            center = RowCenters(*(torch.from_numpy(factor).to(device) for factor in factors))
     return NetworkInputs(support.to(device), weights.to(device), features.to(device), center)
 
 

@@ -14,9 +14,11 @@ from scipy import sparse
 from torch import Tensor
 
 from manyview.data.inputs import InputScaling
+from manyview.data.scaled_views import scale_views
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
 from manyview.graphs.neighbors import NOBODY, nearest_neighbors
+from manyview.graphs.normalization import inverse_roots
 from manyview.graphs.support import GraphSupport
 from manyview.graphs.view_graphs import PreparedViews
 from manyview.layers.fusion import fusion_coefficients, mixing_weights
@@ -37,7 +39,8 @@ class FeatureAnchor:
     features
         Scaled features of the fitted samples.
     degrees
-        Degree of each fitted sample in this view's graph, its self-loop counted.
+        Degree of each fitted sample in this view's graph, its self-loop counted; 0 for samples
+        that lack the view.
     """
 
     scaler: ViewScaler
@@ -48,14 +51,17 @@ class FeatureAnchor:
 
     def edges(self, view: View) -> sparse.csr_array:
         """Link new samples to their nearest fitted samples: [new, fitted], 0/1."""
+        points, is_present = self.features, self.degrees > 0
+        if not is_present.all():
+            points = points[is_present]
         found = nearest_neighbors(
-            self.scaler(view), self.features, n_neighbors=self.n_neighbors, metric=self.metric
+            self.scaler(view), points, n_neighbors=self.n_neighbors, metric=self.metric
         ).indices
         is_edge = found.ravel() != NOBODY
         rows = np.repeat(np.arange(len(found)), found.shape[1])[is_edge]
+        columns = np.flatnonzero(is_present)[found.ravel()[is_edge]]
         return sparse.csr_array(
-            (np.ones(len(rows)), (rows, found.ravel()[is_edge])),
-            shape=(len(found), len(self.degrees)),
+            (np.ones(len(rows)), (rows, columns)), shape=(len(found), len(self.degrees))
         )
 
 
@@ -67,8 +73,9 @@ class GraphAnchor:
     degrees: np.ndarray
 
     def edges(self, view: View) -> sparse.csr_array:
-        """Take the given edges of new samples to fitted ones: [new, fitted]."""
-        return sparse.csr_array(sparse.csr_array(view)[:, self.positions])
+        """Take the given edges of new samples to fitted ones that have the view: [new, fitted]."""
+        edges = sparse.csr_array(sparse.csr_array(view)[:, self.positions])
+        return sparse.csr_array(edges @ sparse.diags_array((self.degrees > 0).astype(np.float64)))
 
 
 @dataclass(frozen=True)
@@ -142,20 +149,42 @@ class Attachment:
         return np.asarray(hidden)
 
     def _fuse(self, views: MultiView) -> tuple[sparse.csr_array, np.ndarray]:
-        """Fused, renormalised edges to fitted samples and self-loops, Eq. (2)-(7)."""
+        """Fused, renormalised edges to fitted samples and self-loops, Eq. (2)-(7).
+
+        Each is divided by the coefficients of the views that both of its ends have.
+        """
         fused = sparse.csr_array((len(views), self.messages[0].shape[0]))
         loops = np.zeros(len(views))
         for (name, anchor), coefficient in zip(
             self.anchors.items(), self.coefficients, strict=True
         ):
-            edges = anchor.edges(views[name])
+            is_present = views.present[:, views.names.index(name)]
+            edges = _edges_of(anchor, views, name)
             degree = np.asarray(edges.sum(axis=1)).ravel() + 1.0
             scaled = (
-                sparse.diags_array(degree**-0.5) @ edges @ sparse.diags_array(anchor.degrees**-0.5)
+                sparse.diags_array(degree**-0.5)
+                @ edges
+                @ sparse.diags_array(inverse_roots(anchor.degrees))
             )
             fused = sparse.csr_array(fused + coefficient * scaled)
-            loops += coefficient / degree
-        return fused, loops
+            loops += coefficient / degree * is_present
+        return self._shared_out(fused, loops, views)
+
+    def _shared_out(
+        self, fused: sparse.csr_array, loops: np.ndarray, views: MultiView
+    ) -> tuple[sparse.csr_array, np.ndarray]:
+        """Divide by the sum of the coefficients of the views that both ends of an edge have."""
+        order = [views.names.index(name) for name in self.anchors]
+        present = views.present[:, order]
+        fitted = np.column_stack([anchor.degrees > 0 for anchor in self.anchors.values()])
+        if present.all() and fitted.all():
+            return fused, loops
+        rows = np.repeat(np.arange(len(loops)), np.diff(fused.indptr))
+        tiny = np.finfo(np.float32).tiny
+        fused = fused.copy()
+        shares = (present[rows] & fitted[fused.indices]) @ self.coefficients
+        fused.data /= np.maximum(shares, tiny)
+        return fused, loops / np.maximum(present @ self.coefficients, tiny)
 
     def _select(
         self, edges: sparse.csr_array, loops: np.ndarray
@@ -177,12 +206,28 @@ class Attachment:
         weight = self.weights[0]
         if self.input_scaling is None:  # fitted samples had only their own number as feature
             return np.zeros((len(views), weight.shape[1]))
-        scaled = [
-            anchor.scaler(views[name])
-            for name, anchor in self.anchors.items()
-            if isinstance(anchor, FeatureAnchor)
-        ]
-        return np.asarray(self.input_scaling(scaled) @ weight - self.input_scaling.center @ weight)
+        anchors = {n: a for n, a in self.anchors.items() if isinstance(a, FeatureAnchor)}
+        scalers = {name: anchor.scaler for name, anchor in anchors.items()}
+        scaled = list(scale_views(views, scalers).values())
+        present = views.present[:, [views.names.index(name) for name in anchors]]
+        if present.all():
+            centers = self.input_scaling.center @ weight
+            return np.asarray(self.input_scaling(scaled) @ weight - centers)
+        shares, means = self.input_scaling.row_centers(scaled, present)
+        joined = self.input_scaling(scaled, present)
+        return np.asarray(joined @ weight - shares @ (means @ weight))
+
+
+def _edges_of(anchor: FeatureAnchor | GraphAnchor, views: MultiView, name: str) -> sparse.csr_array:
+    """Edges of new samples in one view: [new, fitted]; none for samples that lack it."""
+    rows = views.rows_with(name)
+    if rows is None:
+        return anchor.edges(views[name])
+    shape = (len(views), len(anchor.degrees))
+    if not len(rows):
+        return sparse.csr_array(shape)
+    own = sparse.coo_array(anchor.edges(views[name][rows]))
+    return sparse.csr_array((own.data, (rows[own.row], own.col)), shape=shape)
 
 
 def _keep_largest(
@@ -219,8 +264,8 @@ def attach(
         layer.messages(output.relu()) for layer, output in zip(later, outputs[:-1], strict=True)
     ]
     anchors: dict[str, FeatureAnchor | GraphAnchor] = {}
-    for name, graph in prepared.graphs.items():
-        degrees = np.asarray(graph.sum(axis=1)).ravel() + 1.0
+    for (name, graph), present in zip(prepared.graphs.items(), prepared.present.T, strict=True):
+        degrees = np.asarray(graph.sum(axis=1)).ravel() + present
         if name in prepared.features:
             anchors[name] = FeatureAnchor(
                 prepared.scalers[name], prepared.features[name], degrees, n_neighbors, metric

@@ -60,10 +60,53 @@ def test_ids_in_some_tables_only_are_refused(folder):
         read_views(folder)
 
 
-def test_samples_absent_from_a_table_are_refused_with_their_number(folder):
+def test_samples_absent_from_a_table_lack_its_view_and_are_kept(folder):
     (folder / "rna.csv").write_text(RNA + "d,7,8\n")
-    with pytest.raises(DataFileError, match=r"dna\.tsv lacks 1 of 4 samples .* hold: d\."):
+    data = read_views(folder)
+    assert data.sample_ids.tolist() == ["c", "a", "b", "d"]
+    assert data.views.present.tolist() == [[True, True]] * 3 + [[False, True]]
+    np.testing.assert_array_equal(data.views["rna"][3], [7, 8])
+    assert "Of the 4 samples 1 lack dna; they are kept." in data.notes
+
+
+def test_a_row_that_is_blank_throughout_is_a_sample_without_the_view(folder):
+    (folder / "rna.csv").write_text("id,g1,g2\na,1,2\nb,,\nc,5,NA\n")
+    with pytest.raises(DataFileError, match=r"blank cells in 1 of 3 rows, the first is sample 'c'"):
         read_views(folder)
+    data = read_views(folder, missing="impute")
+    assert data.views.present[:, 1].tolist() == [True, True, False]  # c, a, b
+    assert data.notes[1:3] == (
+        "Of the 3 samples 1 lack rna; they are kept.",
+        "Single values are unknown in rna (rows: 1), to be filled in.",
+    )
+
+
+def test_a_sample_that_is_blank_in_every_table_is_refused_by_its_id(folder):
+    (folder / "rna.csv").write_text("id,g1,g2\na,1,2\nb,,\nc,5,6\n")
+    (folder / "dna.tsv").write_text("id\tm1\nc\t30\na\t10\nb\t\n")
+    with pytest.raises(InputError, match="the first is sample 'b'"):
+        read_views(folder)
+
+
+def test_tables_that_share_no_sample_are_refused(folder):
+    (folder / "dna.tsv").write_text("id\tm1\nP1\t1\nP2\t2\n")
+    with pytest.raises(DataFileError, match=r"dna\.tsv shares no sample id with the other tables"):
+        read_views(folder)
+
+
+def test_labels_of_samples_that_a_table_lacks_are_taken_from_another(folder):
+    (folder / "rna.csv").write_text("id,g1,label\na,1,x\nb,2,y\n")
+    (folder / "dna.tsv").write_text("id\tm1\tlabel\na\t1\tx\nc\t3\tz\n")
+    data = read_views(folder)
+    assert dict(zip(data.sample_ids, data.labels, strict=True)) == {"a": "x", "c": "z", "b": "y"}
+    (folder / "dna.tsv").write_text("id\tm1\tlabel\na\t1\tq\nc\t3\tz\n")
+    with pytest.raises(DataFileError, match="differ"):
+        read_views(folder)
+
+
+def test_missing_must_be_error_or_impute(folder):
+    with pytest.raises(InputError, match="missing must be one of 'error', 'impute'; got 'mean'"):
+        read_views(folder, missing="mean")
 
 
 def test_doubled_ids_are_refused(folder):

@@ -67,7 +67,8 @@ def test_numeric_first_column_with_a_blank_is_not_taken_for_ids(tmp_path):
         read_views(file)
     assert str(caught.value) == (
         "view 'a' has blank cells in 1 of 3 rows, the first is sample 'row 2'. "
-        "Fill or remove these rows."
+        "Fill or remove these rows, or fit with missing='impute' to have single cells filled with "
+        "their column's mean."
     )
 
 

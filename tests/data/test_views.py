@@ -1,11 +1,13 @@
 """MultiView: forms it takes, rows, graphs, and what check_views refuses."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
-from manyview.data.views import MultiView, check_views
+from manyview.data.views import MultiView, check_views, row_blocks
 from manyview.errors import InputError, InputTypeError
 
 
@@ -87,8 +89,13 @@ def test_given_dtype_is_kept():
         ({}, "views must hold at least one view; got none"),
         ([], "views must hold at least one view; got none"),
         (
-            {"a": np.array([[1.0], [np.nan], [np.nan]])},
+            {"a": np.array([[1.0, 1.0], [np.nan, 1.0], [1.0, np.nan]])},
             "view 'a' holds NaN (NaN or inf) in 2 of 3 rows, the first is row 1",
+        ),
+        (
+            {"a": np.array([[1.0], [np.nan], [np.nan]])},
+            "every sample must have at least one view; 2 of 3 lack all (their rows are NaN or "
+            "masked), the first is row 1",
         ),
         ({"a": np.array([[1.0], [np.inf]])}, "view 'a' holds infinity (NaN or inf) in 1 of 2 rows"),
         (
@@ -134,3 +141,97 @@ def test_columns_of_frames_and_given_names_are_put_in_order():
     np.testing.assert_array_equal(views["f"], [[1, 3], [2, 4]])
     with pytest.raises(InputError, match="must have the columns of the fit; it lacks 1: z"):
         views.with_columns_as({"f": ["x", "z"]})
+
+
+NAN = np.nan
+INCOMPLETE = {
+    "a": np.array([[1.0, 2.0], [NAN, NAN], [3.0, 4.0]]),
+    "b": np.array([[NAN], [5.0], [6.0]]),
+}
+
+
+def test_rows_of_nan_are_samples_that_lack_the_view():
+    views = check_views(INCOMPLETE)
+    np.testing.assert_array_equal(views.present, [[True, False], [False, True], [True, True]])
+    assert views.rows_with("a").tolist() == [0, 2]
+    assert MultiView(two_views()).rows_with("a") is None
+    assert MultiView(two_views()).present.all()
+
+
+def test_a_row_of_nan_is_found_in_a_sparse_view_too():
+    dense = np.array([[NAN, NAN, NAN], [0.0, 1.0, 0.0], [NAN, 0.0, 0.0]])
+    views = MultiView({"a": sparse.csr_array(dense), "b": np.ones((3, 1))})
+    assert views.present[:, 0].tolist() == [False, True, True]
+    with pytest.raises(
+        InputError, match=r"view 'a' holds NaN .* in 1 of 3 rows, the first is row 2"
+    ):
+        check_views(views)
+
+
+def test_blocks_do_not_change_which_rows_are_absent(monkeypatch, rng):
+    values = rng.normal(size=(40, 3))
+    values[[3, 17, 39]] = NAN
+    views = MultiView({"a": values, "b": np.ones((40, 1))})
+    monkeypatch.setattr("manyview.data.views.row_blocks", lambda view: row_blocks(view, 100))
+    assert np.flatnonzero(~views.present[:, 0]).tolist() == [3, 17, 39]
+
+
+def test_mask_is_kept_by_rows_copies_and_pickles():
+    mask = np.array([[True, False], [True, True], [False, True], [True, True]])
+    views = MultiView(two_views(), present=mask)
+    np.testing.assert_array_equal(views.present, mask)
+    np.testing.assert_array_equal(views[[2, 0]].present, mask[[2, 0]])
+    np.testing.assert_array_equal(views[np.array([False, True, False, False])].present, mask[[1]])
+    np.testing.assert_array_equal(MultiView(views, graphs=()).present, mask)
+    np.testing.assert_array_equal(views.with_columns_as({}).present, mask)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(views)).present, mask)
+    assert (len(views), views.shape) == (len(MultiView(two_views())), MultiView(two_views()).shape)
+
+
+def test_mask_by_name_and_rows_of_nan_are_taken_together():
+    views = MultiView(INCOMPLETE, present={"b": [True, True, False]})
+    np.testing.assert_array_equal(views.present, [[True, False], [False, True], [True, False]])
+    again = MultiView(views, present={"a": [False, True, True]})
+    assert again.present[:, 0].tolist() == [False, False, True]
+
+
+def test_what_a_masked_row_holds_is_not_looked_at():
+    values = np.array([[1.0, 2.0], [np.inf, NAN]])
+    views = MultiView({"a": values, "b": np.ones((2, 1))}, present={"a": [True, False]})
+    assert check_views(views) is views
+
+
+@pytest.mark.parametrize(
+    ("present", "message"),
+    [
+        (np.ones((3, 2), dtype=bool), "present must be [sample, view], of shape (4, 2); got"),
+        (np.ones(3, dtype=bool), "of shape (4, 2); got shape (3,)"),
+        (
+            np.ones((4, 2)),
+            "present must hold booleans, True where a sample has the view; got dtype",
+        ),
+        ({"a": [True]}, "present['a'] must be one a sample, of shape (4,); got shape (1,)"),
+        ({"a": [1, 0, 1, 1]}, "present['a'] must hold booleans"),
+        ({"z": [True] * 4}, "a name in present must be one of 'a', 'b'; got 'z'"),
+    ],
+)
+def test_masks_that_break_a_rule_are_refused(present, message):
+    with pytest.raises(InputError) as refusal:
+        MultiView(two_views(), present=present)
+    assert message in str(refusal.value)
+
+
+def test_a_sample_without_any_view_is_refused_by_name():
+    views = MultiView(INCOMPLETE, present={"b": [True, False, True]})
+    with pytest.raises(InputError, match=r"1 of 3 lack all .*, the first is row 1"):
+        check_views(views)
+    with pytest.raises(InputError, match="the first is sample 'P7'"):
+        check_views(views, sample_names=["P6", "P7", "P8"])
+
+
+def test_single_nans_may_be_allowed_and_infinity_never():
+    views = {"a": np.array([[1.0, NAN], [2.0, 3.0]])}
+    assert check_views(views, may_lack_values=True)["a"].shape == (2, 2)
+    views["a"][1, 1] = np.inf
+    with pytest.raises(InputError, match="view 'a' holds NaN"):
+        check_views(views, may_lack_values=True)

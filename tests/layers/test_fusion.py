@@ -2,9 +2,11 @@
 
 from math import exp
 
+import numpy as np
 import pytest
 import torch
 
+from manyview.graphs.shared_views import find_shared_views
 from manyview.layers.fusion import (
     GraphFusion,
     complementary_graphs,
@@ -93,3 +95,76 @@ def test_fusion_passes_gradcheck(view_weights, logits):
     assert torch.autograd.gradcheck(
         lambda weights, raw: fused_graph(weights, mixing_weights(raw)), (view_weights, logits)
     )
+
+
+@pytest.fixture
+def present(generator):
+    """[sample, view]: 5 samples, of which the last has view 2 alone."""
+    present = torch.rand(5, N_VIEWS, generator=generator) < 0.6
+    present[:, 0] = present[0] = True
+    present[-1] = torch.tensor([False, False, True])
+    return present.numpy()
+
+
+@pytest.fixture
+def pairs():
+    """Samples of pairs that share a view."""
+    return np.array([(0, 0), (0, 1), (0, 4), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3), (4, 4)]).T
+
+
+def literal_incomplete(view_weights, coefficients, present, pairs):
+    """Sum of c_v A_v[i, j] over that of c_v, both over the views that i and j have."""
+    fused = []
+    for weights, i, j in zip(view_weights.tolist(), *pairs, strict=True):
+        both = [v for v in range(N_VIEWS) if present[i, v] and present[j, v]]
+        total = sum(float(coefficients[v]) for v in both)
+        fused.append(sum(float(coefficients[v]) * weights[v] for v in both) / total)
+    return torch.tensor(fused, dtype=torch.float64)
+
+
+def incomplete_weights(view_weights, present, pairs):
+    both = torch.from_numpy(present[pairs[0]] & present[pairs[1]])
+    return view_weights[: pairs.shape[1]] * both
+
+
+def test_fusion_of_incomplete_samples_equals_a_literal_loop(view_weights, logits, present, pairs):
+    weights = incomplete_weights(view_weights, present, pairs)
+    mixing = mixing_weights(logits)
+    fused = fused_graph(weights, mixing, find_shared_views(present, *pairs))
+    expected = literal_incomplete(weights, fusion_coefficients(mixing), present, pairs)
+    torch.testing.assert_close(fused, expected)
+
+
+def test_fusion_of_incomplete_samples_passes_gradcheck(view_weights, logits, present, pairs):
+    weights = incomplete_weights(view_weights, present, pairs).requires_grad_()
+    shared = find_shared_views(present, *pairs)
+    assert torch.autograd.gradcheck(
+        lambda weights, raw: fused_graph(weights, mixing_weights(raw), shared),
+        (weights, logits.requires_grad_()),
+    )
+
+
+def test_pairs_of_one_view_keep_its_weight_whatever_is_learned(
+    view_weights, logits, present, pairs
+):
+    weights = incomplete_weights(view_weights, present, pairs)
+    fused = fused_graph(weights, mixing_weights(logits), find_shared_views(present, *pairs))
+    torch.testing.assert_close(fused[[2, 8]], weights[[2, 8], 2])  # of sample 4
+
+
+def test_a_view_that_all_samples_lack_is_as_if_it_were_not_given(view_weights):
+    present = np.ones((5, N_VIEWS), dtype=bool)
+    present[:, 1] = False
+    pairs = np.array([(0, 1), (2, 3), (4, 4)]).T
+    weights = incomplete_weights(view_weights, present, pairs)
+    fusion = GraphFusion(N_VIEWS).double()
+    fused = fusion(weights, find_shared_views(present, *pairs))
+    torch.testing.assert_close(fused, GraphFusion(2).double()(weights[:, [0, 2]]))
+
+
+def test_a_vanished_view_leaves_weights_finite(view_weights, logits, present, pairs):
+    logits = torch.zeros(N_VIEWS, N_VIEWS, dtype=torch.float64)
+    logits[:, 2] = -2000
+    weights = incomplete_weights(view_weights, present, pairs)
+    fused = fused_graph(weights, mixing_weights(logits), find_shared_views(present, *pairs))
+    assert torch.isfinite(fused).all()

@@ -4,7 +4,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from manyview.layers.graph_convolution import GraphConvolution
+from manyview.layers.graph_convolution import GraphConvolution, RowCenters
 from manyview.layers.sparse_product import csr_tensor
 
 N_NODES, N_INPUTS, N_OUTPUTS = 9, 6, 4
@@ -91,3 +91,13 @@ def test_convolution_passes_gradcheck(tiny_graph, layer, hidden):
     weight = layer.weight.detach().clone()
     inputs = (tiny_graph.weights, hidden, weight)
     assert torch.autograd.gradcheck(convolved, [value.requires_grad_() for value in inputs])
+
+
+def test_row_centers_are_what_is_subtracted_from_each_row(layer, hidden, generator):
+    shares = torch.rand(N_NODES, 2, generator=generator, dtype=torch.float64)
+    means = torch.rand(2, N_INPUTS, generator=generator, dtype=torch.float64)
+    center = RowCenters(shares, means)
+    expected = (hidden - shares @ means) @ layer.weight
+    torch.testing.assert_close(layer.messages(hidden, center), expected)
+    torch.testing.assert_close(layer.messages(as_sparse(hidden), center), expected)
+    torch.testing.assert_close(center.dense(), shares @ means)

@@ -18,14 +18,18 @@ from manyview.contract import MethodCard
 from manyview.data.scaled_views import Scaling
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
+from manyview.graphs.shared_views import SharedViews
 from manyview.graphs.support import GraphSupport
-from manyview.layers.graph_convolution import GraphConvolution
+from manyview.layers.fusion import weigh_views
+from manyview.layers.graph_convolution import Center, GraphConvolution
 from manyview.network import drop, network_inputs
 from manyview.training import train_on_codes
 
 
-def mean_graph(view_weights: Tensor) -> Tensor:
+def mean_graph(view_weights: Tensor, shared: SharedViews | None = None) -> Tensor:
     """Average the renormalised graphs of the views: A = 1/V sum_v A_v.
+
+    Over the views that both ends of a pair have, where some samples lack views.
 
     Shapes
     ------
@@ -37,7 +41,10 @@ def mean_graph(view_weights: Tensor) -> Tensor:
     >>> mean_graph(torch.tensor([[0.5, 0.25], [0.0, 1.0]]))
     tensor([0.3750, 0.5000])
     """
-    return view_weights.mean(dim=1)
+    if shared is None:
+        return view_weights.mean(dim=1)
+    n_views = view_weights.shape[1]
+    return weigh_views(view_weights, view_weights.new_full((n_views,), 1 / n_views), shared)
 
 
 class GCN(nn.Module):
@@ -54,7 +61,7 @@ class GCN(nn.Module):
     ------
     graph : [edge]
     features : [node, feature], dense or sparse CSR
-    center : [feature], subtracted from every row of the features without making them dense
+    center : subtracted from the features without making them dense (see `GraphConvolution`)
     returns : [node, class], logits
     """
 
@@ -69,7 +76,7 @@ class GCN(nn.Module):
         support: GraphSupport,
         graph: Tensor,
         features: Tensor,
-        center: Tensor | None = None,
+        center: Center | None = None,
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """Return the logits of every node; `generator` draws the dropout."""
@@ -150,6 +157,7 @@ class GCNFusionClassifier(GraphNetworkClassifier):
         year=2017,
         cost="edges x hidden an epoch",
     )
+    takes_missing_views = True
 
     def __init__(
         self,
@@ -191,11 +199,15 @@ class GCNFusionClassifier(GraphNetworkClassifier):
     def _learn(self, views: MultiView, codes: np.ndarray) -> None:
         generator = self._generator()
         prepared = self._prepare(views, codes)
-        features = list(prepared.features.values())
+        features, present = list(prepared.features.values()), prepared.present_features()
         support, view_weights, features_in, center = network_inputs(
-            prepared.renormalized(), features, input_scaling(features), generator.device
+            prepared.renormalized(),
+            features,
+            input_scaling(features, present),
+            generator.device,
+            present,
         )
-        inputs = (support, mean_graph(view_weights), features_in, center)
+        inputs = (support, mean_graph(view_weights, support.shared_views), features_in, center)
         with seeded(generator.initial_seed()):
             network = GCN(features_in.shape[1], self.hidden, len(self.classes_), self.dropout)
         network.to(generator.device)

@@ -80,9 +80,9 @@ class GraphNetworkClassifier(MultiViewClassifier):
         return {name: getattr(self, name) for name in names} | {"class_weight": weights}
 
 
-def input_scaling(features: list[View]) -> InputScaling | None:
+def input_scaling(features: list[View], present: np.ndarray | None = None) -> InputScaling | None:
     """Learn how the views become the input H; None where there are graphs alone."""
-    return fit_input(features) if features else None
+    return fit_input(features, present) if features else None
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from manyview.graphs.support import GraphSupport
+from manyview.layers.graph_convolution import Center, RowCenters
 from manyview.layers.sparse_product import propagate
 
 BLOCK_COLUMNS = 512  # spread at a time; bounds the memory
@@ -48,7 +49,7 @@ def spread_rows(
     support: GraphSupport,
     graph: Tensor,
     features: Tensor,
-    center: Tensor | None,
+    center: Center | None,
     rows: Tensor,
     *,
     n_steps: int,
@@ -63,14 +64,16 @@ def spread_rows(
     ------
     graph : [edge], symmetric
     features : [node, feature], dense or sparse CSR
-    center : [feature], subtracted from every row of the features
+    center : subtracted from the features (see `GraphConvolution`)
     rows : [row], numbers of nodes
     returns : [row, feature]
     """
     walk: dict[str, Any] = {"n_steps": n_steps, "alpha": alpha}
     if len(rows) >= features.shape[1]:
         dense = features if features.layout == torch.strided else features.to_dense()
-        signals = (dense if center is None else dense - center).split(BLOCK_COLUMNS, dim=1)
+        if center is not None:
+            dense = dense - (center.dense() if isinstance(center, RowCenters) else center)
+        signals = dense.split(BLOCK_COLUMNS, dim=1)
         return torch.cat([spread(support, graph, one, **walk)[rows] for one in signals], dim=1)
     found = []
     for block in rows.split(BLOCK_COLUMNS):
@@ -78,5 +81,9 @@ def spread_rows(
         indicator[block, torch.arange(len(block), device=block.device)] = 1.0
         shares = spread(support, graph, indicator, **walk)  # [node, row]
         mixed = (features.t() @ shares).t()
-        found.append(mixed if center is None else mixed - torch.outer(shares.sum(dim=0), center))
+        if isinstance(center, RowCenters):
+            mixed = mixed - (shares.t() @ center.shares) @ center.means
+        elif center is not None:
+            mixed = mixed - torch.outer(shares.sum(dim=0), center)
+        found.append(mixed)
     return torch.cat(found)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import mixing_weights
-from manyview.layers.graph_convolution import GraphConvolution
+from manyview.layers.graph_convolution import Center, GraphConvolution
 from manyview.layers.sparse_product import propagate
 from manyview.network import drop
 
@@ -28,7 +28,7 @@ class NetInputs(NamedTuple):
 
     graphs: Sequence[ViewGraph]  # of all views
     features: Tensor  # [node, feature], dense or sparse CSR
-    center: Tensor | None  # [feature], subtracted from every row without making it dense
+    center: Center | None  # subtracted from the features without making them dense
 
 
 def propagate_mixed(graphs: Sequence[ViewGraph], shares: Tensor, hidden: Tensor) -> Tensor:
@@ -68,7 +68,7 @@ class MixedGCN(nn.Module):
     Shapes
     ------
     features : [node, feature], dense or sparse CSR
-    center : [feature], subtracted from every row of the features without making them dense
+    center : subtracted from the features without making them dense (see `GraphConvolution`)
     returns : [node, class], logits
     """
 
@@ -99,7 +99,7 @@ class MixedGCN(nn.Module):
         self,
         graphs: Sequence[ViewGraph],
         features: Tensor,
-        center: Tensor | None = None,
+        center: Center | None = None,
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """Return the logits of every node; `generator` draws the dropout."""

@@ -131,6 +131,7 @@ class SSGCNClassifier(GraphNetworkClassifier):
         TrainingCurve,
         ViewScaler,
     )
+    takes_missing_views = True
 
     def __init__(
         self,
@@ -174,10 +175,11 @@ class SSGCNClassifier(GraphNetworkClassifier):
         generator = self._generator()
         prepared = self._prepare(views, codes)
         scaled = list(prepared.features.values())
-        scaling = input_scaling(scaled)
-        inputs = network_inputs(prepared.renormalized(), scaled, scaling, generator.device)
+        present = prepared.present_features()
+        scaling = input_scaling(scaled, present)
+        inputs = network_inputs(prepared.renormalized(), scaled, scaling, generator.device, present)
         support, view_weights, features, center = inputs
-        graph = mean_graph(view_weights)
+        graph = mean_graph(view_weights, support.shared_views)
         is_labeled = np.flatnonzero(codes != UNKNOWN)
         rows = torch.from_numpy(is_labeled).to(generator.device)
         walk: dict[str, Any] = {"n_steps": self.n_steps, "alpha": self.alpha}

@@ -12,7 +12,7 @@ from manyview.data.views import MultiView
 
 
 def views_checksum(views: MultiView) -> str:
-    """Return a checksum of the names, the kinds and every value of the views.
+    """Return a checksum of the names, the kinds, every value of the views, and who has which.
 
     Examples
     --------
@@ -23,6 +23,8 @@ def views_checksum(views: MultiView) -> str:
     False
     """
     digest = hashlib.sha256(views.positions.astype(np.int64).tobytes())
+    if not views.present.all():
+        digest.update(views.present.tobytes())
     for name, view in views.items():
         head = (name, view.shape, str(view.dtype), name in views.graph_names)
         digest.update(repr(head).encode())

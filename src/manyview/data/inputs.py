@@ -5,6 +5,10 @@ all point the same way: what they share drowns what tells them apart, and a netw
 learn at all. So each view loses its mean row and is brought to a mean length of 1, which also
 makes the learning rate mean the same for narrow and wide views. Sparse views stay sparse: the
 mean is subtracted behind the first matrix product.
+
+A sample that lacks a view has zeros in its columns once the mean is subtracted, that is the mean
+itself: it says nothing there. Of V views it has n, and those are multiplied by sqrt(V / n), so
+that its row is as long as others are: what is not there is not taken for being close to the mean.
 """
 
 from collections.abc import Sequence
@@ -31,8 +35,37 @@ class InputScaling:
     factors: np.ndarray
     center: np.ndarray
 
-    def __call__(self, features: Sequence[View]) -> View:
-        """Multiply the views and put them side by side; `center` is left to subtract."""
+    def __call__(self, features: Sequence[View], present: np.ndarray | None = None) -> View:
+        """Multiply the views and put them side by side; the centre is left to subtract.
+
+        That is `center`, or, where samples lack views, what `row_centers` says. Rows of samples
+        that lack a view must be zeros in it.
+        """
+        joined = self._joined(features)
+        if present is None:
+            return joined
+        scale = present_scale(present)
+        if isinstance(joined, sparse.csr_array):
+            return sparse.csr_array(sparse.diags_array(scale) @ joined)
+        joined *= scale[:, None]
+        return joined
+
+    def row_centers(
+        self, features: Sequence[View], present: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what is to subtract from each row as two factors, [sample, view] @ [view, column].
+
+        The first is 0 for views that a sample lacks.
+        """
+        means = np.zeros((len(features), len(self.center)), dtype=np.float32)
+        start = 0
+        for view, own in zip(features, means, strict=True):
+            columns = slice(start, start + view.shape[1])
+            own[columns] = self.center[columns]
+            start = columns.stop
+        return present * present_scale(present)[:, None], means
+
+    def _joined(self, features: Sequence[View]) -> View:
         dense = [view for view in features if isinstance(view, np.ndarray)]
         if len(dense) == len(features) and all(view.dtype == np.float32 for view in dense):
             joined = np.empty((len(dense[0]), len(self.center)), dtype=np.float32)
@@ -45,11 +78,31 @@ class InputScaling:
         )
 
 
-def fit_input(features: Sequence[View]) -> InputScaling:
-    """Learn how to centre and balance the views.
+def present_scale(present: np.ndarray) -> np.ndarray:
+    """Return sqrt(V / n) for samples that have n of V views; 0 for those that have none.
+
+    Examples
+    --------
+    >>> present_scale(np.array([[True, True, True, True], [False, True, False, False]]))
+    array([1., 2.], dtype=float32)
+    """
+    n_present = present.sum(axis=1)
+    scale = np.sqrt(present.shape[1] / np.maximum(n_present, 1)) * (n_present > 0)
+    return np.asarray(scale, dtype=np.float32)
+
+
+def fit_input(features: Sequence[View], present: np.ndarray | None = None) -> InputScaling:
+    """Learn how to centre and balance the views, from the samples that have them.
 
     A view whose rows are all alike keeps a factor of 1; centred, it is 0.
+
+    Parameters
+    ----------
+    present
+        [sample, view] True where the sample has the view; None where all have all.
     """
+    if present is not None:
+        features = [view[own] for view, own in zip(features, present.T, strict=True)]
     centers = [np.asarray(view.mean(axis=0, dtype=np.float64)).ravel() for view in features]
     factors = np.ones(len(features), dtype=np.float32)
     for number, (view, center) in enumerate(zip(features, centers, strict=True)):

@@ -1,12 +1,19 @@
 """Several tables as one data set: a view each, joined on the samples' ids."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from manyview.data.label_values import LabelColumn, check_unique, parse_labels, shown_names
+from manyview.data.label_values import (
+    LabelColumn,
+    check_unique,
+    is_known,
+    parse_labels,
+    shown_names,
+)
 from manyview.data.reading import Reading, ReadOptions, missing_name
 from manyview.data.table_files import Table, read_table
 from manyview.data.views import View
@@ -33,8 +40,9 @@ def read_tables(
 ) -> Reading:
     """Read each table as one view named by its file, and join them on sample ids.
 
-    A table of ids and labels alone is no view. `given_labels` come from elsewhere: label
-    columns in the tables are then left out, so that they are not taken for features.
+    A sample that a table does not name lacks that view. A table of ids and labels alone is no
+    view. `given_labels` come from elsewhere: label columns in the tables are then left out, so
+    that they are not taken for features.
     """
     _refuse_equal_stems(paths)
     tables = [read_table(path, options.samples_in, options.id_column) for path in paths]
@@ -102,11 +110,12 @@ def _take_apart(table: Table, options: ReadOptions) -> _TableParts:
     ]
     names = ids or [f"row {row}" for row in range(1, table.n_rows + 1)]
     features = [table.header[position] for position in positions]
-    return _TableParts(table, ids, columns, table.features(positions, names), features)
+    view = table.features(positions, names, may_lack_values=options.may_lack_values)
+    return _TableParts(table, ids, columns, view, features)
 
 
 def _common_ids(tables: Sequence[_TableParts], notes: list[str]) -> list[str] | None:
-    """Return the first table's ids after checking that every table has the same."""
+    """Return all tables' ids, those of the first table first."""
     first = tables[0]
     without = [part.file for part in tables if part.sample_ids is None]
     if len(without) == len(tables):
@@ -119,18 +128,19 @@ def _common_ids(tables: Sequence[_TableParts], notes: list[str]) -> list[str] | 
             f"{shown_names(without)} has no column of sample ids, while other tables have one. "
             "Pass id_column= to name it."
         )
-    every_id = dict.fromkeys(sample for part in tables for sample in part.sample_ids or ())
+    n_tables_of = Counter(sample for part in tables for sample in part.sample_ids or ())
     for part in tables:
-        own = set(part.sample_ids or ())
-        absent = [sample for sample in every_id if sample not in own]
-        if absent:
+        own = part.sample_ids or []
+        if len(tables) > 1 and all(n_tables_of[sample] == 1 for sample in own):
+            other = next(one for one in tables if one is not part)
             raise DataFileError(
-                f"{part.file} lacks {len(absent)} of {len(every_id)} samples that other tables "
-                f"hold: {shown_names(absent)}. Every table must hold the same samples."
+                f"{part.file} shares no sample id with the other tables: it holds {own[0]!r}, "
+                f"{other.file} holds {(other.sample_ids or [''])[0]!r}. Pass id_column= if another "
+                "column names the samples."
             )
     if any(part.sample_ids != first.sample_ids for part in tables):
         notes.append(f"The tables are joined on sample ids, in the order of {first.file}.")
-    return first.sample_ids
+    return list(n_tables_of)
 
 
 def _check_equal_lengths(tables: Sequence[_TableParts]) -> None:
@@ -145,10 +155,12 @@ def _check_equal_lengths(tables: Sequence[_TableParts]) -> None:
 
 
 def _in_order(part: _TableParts, sample_ids: Sequence[str] | None) -> View:
+    """Return the rows of a table's view by sample; NaN for samples that it does not name."""
     if sample_ids is None or part.sample_ids is None or part.sample_ids == sample_ids:
         return part.view
     row_of = {sample: row for row, sample in enumerate(part.sample_ids)}
-    return np.asarray(part.view[[row_of[sample] for sample in sample_ids]])
+    rows = np.array([row_of.get(sample, -1) for sample in sample_ids])
+    return np.where((rows < 0)[:, None], np.nan, part.view[rows])
 
 
 def _join_labels(reading: Reading, columns: Sequence[tuple[str, LabelColumn]]) -> None:
@@ -157,7 +169,7 @@ def _join_labels(reading: Reading, columns: Sequence[tuple[str, LabelColumn]]) -
         labels, notes = column.align(reading.n_samples, reading.sample_ids)
         if reading.labels is None:
             reading.labels, reading.labels_source = labels, column.source
-        elif not np.array_equal(labels, reading.labels):
+        elif _differ(labels, reading.labels):
             way_out = (
                 f"Pass label_column={first_name!r} or label_column={name!r}."
                 if name != first_name
@@ -165,9 +177,24 @@ def _join_labels(reading: Reading, columns: Sequence[tuple[str, LabelColumn]]) -
             )
             raise DataFileError(f"labels in {first.source} and {column.source} differ. {way_out}")
         else:
+            reading.labels = _united(reading.labels, labels)
             reading.notes.append(f"{column.source} holds the same labels as {first.source}.")
         if column.sample_ids is not None:
             reading.notes.extend(notes)
+
+
+def _differ(one: np.ndarray, other: np.ndarray) -> bool:
+    """Say whether two label vectors give a sample two labels."""
+    both = is_known(one) & is_known(other)
+    return not np.array_equal(one[both], other[both])
+
+
+def _united(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Take each label from where it is known."""
+    if is_known(one).all():
+        return one
+    united = np.where(is_known(one), one, other)
+    return united if united.dtype == one.dtype else united.astype(object)
 
 
 def _source(tables: Sequence[Table]) -> str:

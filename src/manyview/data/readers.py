@@ -13,9 +13,15 @@ from manyview.data.label_values import LabelColumn, describe_labels
 from manyview.data.mat_files import read_mat
 from manyview.data.npy_files import read_npy
 from manyview.data.npz_files import read_npz
-from manyview.data.reading import Reading, ReadOptions, describe_views, view_notes
+from manyview.data.reading import (
+    Reading,
+    ReadOptions,
+    describe_views,
+    missing_notes,
+    view_notes,
+)
 from manyview.data.table_files import PARQUET_SUFFIXES, TEXT_SUFFIXES
-from manyview.data.views import MultiView, check_views
+from manyview.data.views import MultiView, View, check_views
 from manyview.errors import DataFileError, InputError, check_choice, did_you_mean
 
 ARRAY_SUFFIXES = (".mat", ".npz")
@@ -35,6 +41,7 @@ def read_views(
     id_column: str | None = None,
     label_column: str | None = None,
     labels: AnyPath | None = None,
+    missing: str | None = None,
 ) -> Dataset:
     """Read views and labels from a file, a folder, or a list of tables or `.npy` arrays.
 
@@ -59,6 +66,10 @@ def read_views(
         A file of labels: CSV, TSV, text, Parquet or `.npy`, joined on sample ids where
         both sides have them, else by row order. In a folder, `labels.csv`, `y.csv` or
         `classes.csv` is found without it.
+    missing
+        None refuses single unknown values; "impute" leaves them as NaN, to be filled in by a
+        method with the same setting. Samples that lack a whole view, because a table does not
+        name them or their row is blank, are always kept.
 
     Examples
     --------
@@ -73,7 +84,11 @@ def read_views(
     """
     if samples_in is not None:
         check_choice("samples_in", samples_in, ("rows", "columns"))
-    options = ReadOptions(views_key, labels_key, graphs_key, samples_in, id_column, label_column)
+    if missing is not None:
+        check_choice("missing", missing, ("error", "impute"))
+    options = ReadOptions(
+        views_key, labels_key, graphs_key, samples_in, id_column, label_column, missing
+    )
     name, paths, label_path, skipped = _find_files(path, labels)
     sha256 = _sha256(paths if label_path is None else [*paths, label_path])
     given_labels = None
@@ -86,7 +101,7 @@ def read_views(
         reading.notes.extend(notes)
     if skipped:
         reading.notes.append(f"Not read: {', '.join(skipped)}.")
-    return _as_dataset(name, reading, sha256)
+    return _as_dataset(name, reading, sha256, options.may_lack_values)
 
 
 def _read(paths: Sequence[Path], options: ReadOptions, given_labels: LabelColumn | None) -> Reading:
@@ -113,13 +128,15 @@ def _refuse_options(options: ReadOptions, names: Sequence[str], meant_for: str, 
             raise InputError(f"{name} is for {meant_for}; got {value!r} with {path.name}.")
 
 
-def _as_dataset(name: str, reading: Reading, sha256: str) -> Dataset:
+def _as_dataset(name: str, reading: Reading, sha256: str, may_lack_values: bool) -> Dataset:
     views = check_views(
         MultiView(
             {**reading.views, **reading.graphs},
             graphs=tuple(reading.graphs),
             columns=reading.columns,
-        )
+        ),
+        may_lack_values=may_lack_values,
+        sample_names=reading.sample_ids,
     )
     if reading.labels is None:
         about_labels = "no labels found"
@@ -134,11 +151,23 @@ def _as_dataset(name: str, reading: Reading, sha256: str) -> Dataset:
         sample_ids=np.array(ids),
         notes=(
             f"{describe_views(reading)}; {about_labels}.",
-            *view_notes(reading.views),
+            *missing_notes(views),
+            *view_notes(_whole_rows(views)),
             *reading.notes,
         ),
         sha256=sha256,
     )
+
+
+def _whole_rows(views: MultiView) -> dict[str, View]:
+    """Rows of each feature view that are known throughout: what can be said of its values."""
+    whole = {}
+    for name in views.feature_names:
+        gone = ~views.present[:, views.names.index(name)]
+        gone[views.unfinite_rows(name)] = True
+        view = views[name]
+        whole[name] = view[~gone] if gone.any() else view
+    return {name: view for name, view in whole.items() if view.shape[0]}
 
 
 def _find_files(

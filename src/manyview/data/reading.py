@@ -12,7 +12,7 @@ from scipy import sparse
 
 from manyview.data.label_values import shown_names
 from manyview.data.scaling import suggest_scaling
-from manyview.data.views import View
+from manyview.data.views import MultiView, View
 from manyview.errors import DataFileError, did_you_mean
 
 Found = TypeVar("Found")
@@ -28,6 +28,12 @@ class ReadOptions:
     samples_in: str | None = None
     id_column: str | None = None
     label_column: str | None = None
+    missing: str | None = None
+
+    @property
+    def may_lack_values(self) -> bool:
+        """Whether single values may be unknown."""
+        return self.missing == "impute"
 
 
 @dataclass
@@ -182,6 +188,26 @@ def describe_views(reading: Reading) -> str:
     if reading.graphs:
         text += f"; given graphs: {', '.join(reading.graphs)}"
     return text
+
+
+def missing_notes(views: MultiView) -> list[str]:
+    """Note how many samples lack which view, and which views have single unknown values."""
+    notes = []
+    n_lacking = dict(zip(views.names, (~views.present).sum(axis=0).tolist(), strict=True))
+    told = [f"{count} lack {name}" for name, count in n_lacking.items() if count]
+    if told:
+        notes.append(f"Of the {len(views)} samples {', '.join(told)}; they are kept.")
+    n_broken = {
+        name: len(views.unfinite_rows(name)) - _n_nan_rows(views, name) for name in views.names
+    }
+    told = [f"{name} (rows: {count})" for name, count in n_broken.items() if count]
+    if told:
+        notes.append(f"Single values are unknown in {', '.join(told)}, to be filled in.")
+    return notes
+
+
+def _n_nan_rows(views: MultiView, name: str) -> int:
+    return int((~views.present[views.unfinite_rows(name), views.names.index(name)]).sum())
 
 
 def view_notes(views: Mapping[str, View]) -> list[str]:

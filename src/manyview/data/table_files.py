@@ -83,8 +83,14 @@ class Table:
             return False  # a feature that happens to be called y
         return True
 
-    def features(self, positions: Sequence[int], sample_names: Sequence[str]) -> np.ndarray:
-        """Return columns as one float matrix; refuse text and blank cells, and say where."""
+    def features(
+        self, positions: Sequence[int], sample_names: Sequence[str], *, may_lack_values: bool
+    ) -> np.ndarray:
+        """Return columns as one float matrix, NaN where cells are blank.
+
+        A row that is blank throughout is a sample that lacks the view. Text is refused, and
+        single blank cells are, too, unless they may be there; it is said where.
+        """
         if not positions:
             return np.empty((self.n_rows, 0))
         values = [_numbers(self.columns[position]) for position in positions]
@@ -100,11 +106,13 @@ class Table:
                 "numbers, or pass id_column= or label_column= if they are that."
             )
         matrix = np.column_stack([column for column in values if column is not None])
-        blank = np.flatnonzero(np.isnan(matrix).any(axis=1))
-        if len(blank):
+        is_blank = np.isnan(matrix)
+        broken = np.flatnonzero(is_blank.any(axis=1) & ~is_blank.all(axis=1))
+        if len(broken) and not may_lack_values:
             raise DataFileError(
-                f"view {self.path.stem!r} has blank cells in {len(blank)} of {self.n_rows} rows, "
-                f"the first is sample {sample_names[blank[0]]!r}. Fill or remove these rows."
+                f"view {self.path.stem!r} has blank cells in {len(broken)} of {self.n_rows} rows, "
+                f"the first is sample {sample_names[broken[0]]!r}. Fill or remove these rows, or "
+                "fit with missing='impute' to have single cells filled with their column's mean."
             )
         return matrix
 

@@ -1,12 +1,14 @@
 """MultiView: several descriptions of the same samples, indexed by row like one array."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from manyview.errors import InputError, InputTypeError
+from manyview.data.given_views import as_matrix, column_names, given_mask, is_frame, named_views
+from manyview.errors import InputError
 
 View = np.ndarray | sparse.csr_array
 Rows = Any  # whatever numpy accepts as a row index
@@ -18,6 +20,9 @@ class MultiView:
 
     Rows are taken over all views at once, so scikit-learn's `cross_val_score` and
     `GridSearchCV` work on it unchanged.
+
+    A sample may lack whole views: where `present` says so, or where its row in a view is all NaN.
+    What such a row holds is never looked at.
 
     Parameters
     ----------
@@ -32,6 +37,9 @@ class MultiView:
     columns
         Names of the columns of some views, by the view's name; data frames bring their own.
         With them, new samples may come with their columns in another order.
+    present
+        Which samples have which views: booleans [sample, view], or a dict of some views' names
+        -> booleans [sample]. None where all have all.
 
     Examples
     --------
@@ -52,6 +60,7 @@ class MultiView:
         *,
         graphs: Iterable[str] = (),
         columns: Mapping[str, Sequence[str]] | None = None,
+        present: Any = None,
     ) -> None:
         graphs = (graphs,) if isinstance(graphs, str) else tuple(graphs)
         self._views: dict[str, View]
@@ -59,21 +68,27 @@ class MultiView:
         self.positions: np.ndarray
         self.n_original: int
         self.columns: dict[str, tuple[str, ...]]
+        self._mask: np.ndarray | None = None  # as given; rows of NaN are found when asked for
+        self._unfinite: dict[str, np.ndarray] = {}
         if isinstance(views, MultiView):
             self._views = dict(views.items())
             self.graph_names = frozenset(views.graph_names | set(graphs))
             self.positions, self.n_original = views.positions, views.n_original
             self.columns = dict(views.columns)
+            self._mask, self._unfinite = views._mask, views._unfinite
         else:
-            given = _named_views(views)
-            self._views = {name: _as_matrix(view, name) for name, view in given.items()}
-            self.columns = {name: _column_names(v) for name, v in given.items() if _is_frame(v)}
+            given = named_views(views)
+            self._views = {name: as_matrix(view, name) for name, view in given.items()}
+            self.columns = {name: column_names(v) for name, v in given.items() if is_frame(v)}
             self.graph_names = frozenset(graphs)
             self._check_same_samples()
             n_samples = len(self)
             # Where each sample stood in the set it was first given with: graph columns.
             self.positions, self.n_original = np.arange(n_samples), n_samples
         self.columns.update({name: tuple(names) for name, names in (columns or {}).items()})
+        mask = given_mask(present, self.names, len(self))
+        if mask is not None:
+            self._mask = mask if self._mask is None else self._mask & mask
         for name in self.graph_names - set(self._views):
             raise InputError(
                 f"graphs must name views; got {name!r}, the views are {', '.join(self._views)}."
@@ -109,6 +124,27 @@ class MultiView:
         """Names of the views that hold features, not graphs."""
         return tuple(name for name in self._views if name not in self.graph_names)
 
+    @cached_property
+    def present(self) -> np.ndarray:
+        """[sample, view] booleans: True where the sample has the view."""
+        shape = (len(self), self.n_views)
+        present = np.ones(shape, dtype=bool) if self._mask is None else self._mask.copy()
+        for number, (name, view) in enumerate(self._views.items()):
+            rows = self.unfinite_rows(name)
+            present[rows[_is_all_nan(view, rows)], number] = False
+        return present
+
+    def rows_with(self, name: str) -> np.ndarray | None:
+        """Rows of the samples that have a view; None where all have it."""
+        present = self.present[:, self.names.index(name)]
+        return None if present.all() else np.flatnonzero(present)
+
+    def unfinite_rows(self, name: str) -> np.ndarray:
+        """Rows of a view that hold NaN or infinity, whether the samples have it or not."""
+        if name not in self._unfinite:
+            self._unfinite[name] = _unfinite_rows(self._views[name])
+        return self._unfinite[name]
+
     def items(self) -> Iterable[tuple[str, View]]:
         """(name, view) pairs, in order."""
         return self._views.items()
@@ -135,7 +171,15 @@ class MultiView:
         taken._views = {name: view[rows] for name, view in self._views.items()}
         taken.graph_names, taken.columns = self.graph_names, self.columns
         taken.positions, taken.n_original = self.positions[rows], self.n_original
+        taken._mask, taken._unfinite = None if self._mask is None else self._mask[rows], {}
         return taken
+
+    def with_views(self, views: Mapping[str, View]) -> "MultiView":
+        """Put other values in the place of some views; who has which view stays."""
+        changed = MultiView(self, present=self.present)
+        changed._views.update(views)
+        changed._unfinite = {}
+        return changed
 
     def with_columns_as(self, columns: Mapping[str, Sequence[str]]) -> "MultiView":
         """Put columns into the given order, by name; views without names stay as they are."""
@@ -163,11 +207,15 @@ class MultiView:
         return f"MultiView({len(self)} samples; {columns})"
 
 
-def check_views(views: Any) -> MultiView:
+def check_views(
+    views: Any, *, may_lack_values: bool = False, sample_names: Sequence[str] | None = None
+) -> MultiView:
     """Turn what a user calls views into a checked `MultiView`.
 
-    Every view is numeric, finite, two-dimensional and not empty, and all hold the same
-    number of samples.
+    Every view is numeric, two-dimensional and not empty, and all hold the same number of
+    samples. Samples may lack whole views, but each has one, and each view has a sample. What is
+    there is finite; with `may_lack_values` single values may be NaN. `sample_names` are for
+    errors; without them samples are named by their rows.
     """
     checked = views if isinstance(views, MultiView) else MultiView(views)
     for name, view in checked.items():
@@ -181,7 +229,9 @@ def check_views(views: Any) -> MultiView:
                 f"view {name!r} is empty: 0 feature(s) (shape={view.shape}) "
                 "while a minimum of 1 is required."
             )
-        _check_finite(view, name)
+    _check_present(checked, sample_names)
+    for name in checked.names:
+        _check_finite(checked, name, may_lack_values)
     return checked
 
 
@@ -201,123 +251,65 @@ def row_blocks(view: View, n_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
         yield slice(start, min(start + block, n_rows))
 
 
-def _check_finite(view: View, name: str) -> None:
-    values = view.data if isinstance(view, sparse.csr_array) else view
-    if values.dtype.kind != "f":
+def _check_present(views: MultiView, sample_names: Sequence[str] | None) -> None:
+    lacks_all = np.flatnonzero(~views.present.any(axis=1))
+    if len(lacks_all):
+        first = lacks_all[0]
+        named = f"row {first}" if sample_names is None else f"sample {sample_names[first]!r}"
+        raise InputError(
+            f"every sample must have at least one view; {len(lacks_all)} of {len(views)} "
+            f"lack all (their rows are NaN or masked), the first is {named}. Remove these samples."
+        )
+
+
+def _check_finite(views: MultiView, name: str, may_lack_values: bool) -> None:
+    rows = views.unfinite_rows(name)
+    bad = rows[views.present[rows, views.names.index(name)]]
+    if not len(bad):
         return
-    if all(np.isfinite(values[rows]).all() for rows in row_blocks(values)):
+    values = views[name][bad]
+    values = values.data if isinstance(values, sparse.csr_array) else values
+    is_nan = bool(np.isnan(values).any())
+    if may_lack_values and not np.isinf(values).any():
         return
-    if isinstance(view, sparse.csr_array):
-        rows = np.repeat(np.arange(view.shape[0]), np.diff(view.indptr))
-        bad = np.unique(rows[~np.isfinite(view.data)])
-    else:
-        bad = np.flatnonzero(~np.isfinite(view).all(axis=1))
-    kind = "NaN" if np.isnan(values).any() else "infinity"
     raise InputError(
-        f"view {name!r} holds {kind} (NaN or inf) in {len(bad)} of {view.shape[0]} rows, "
-        f"the first is row {bad[0]}. Every value must be finite: remove or fill these rows."
-    )
-
-
-def _named_views(views: Any) -> dict[str, Any]:
-    if sparse.issparse(views):  # before Mapping: one of scipy's formats is a dict
-        named = {"view1": views}
-    elif isinstance(views, Mapping):
-        named = {str(name): view for name, view in views.items()}
-    elif _is_list_of_views(views):
-        named = {f"view{number}": view for number, view in enumerate(views, start=1)}
-    else:
-        named = {"view1": views}
-    if not named:
-        raise InputError("views must hold at least one view; got none.")
-    return named
-
-
-def _is_list_of_views(views: Any) -> bool:
-    if not isinstance(views, Sequence) or isinstance(views, str):
-        return False
-    # A list of plain rows ([[1, 2], [3, 4]]) is one view; a list of tables is several.
-    return (
-        not len(views)
-        or any(hasattr(view, "shape") for view in views)
-        or any(
-            isinstance(view, Sequence) and len(view) and isinstance(view[0], Sequence)
-            for view in views
+        f"view {name!r} holds {'NaN' if is_nan else 'infinity'} (NaN or inf) in {len(bad)} of "
+        f"{len(views)} rows, the first is row {bad[0]}. Every value must be finite: remove or "
+        "fill these rows"
+        + (
+            ", or let mgcn-dns fill single values with missing='impute'. A row that is NaN "
+            "throughout is a sample that lacks the view."
+            if is_nan
+            else "."
         )
     )
 
 
-def _as_matrix(view: Any, name: str) -> View:
-    if sparse.issparse(view):
-        matrix = _as_csr(view)
-        _check_numeric(matrix.dtype, name)
-        return matrix
-    if _is_frame(view):
-        view = _frame_values(view, name)
-    values = np.asarray(view)
-    if values.ndim != 2:
-        shape = "a scalar" if values.ndim == 0 else f"{values.ndim}-D of shape {values.shape}"
-        raise InputError(
-            f"view {name!r} must be 2-D, samples in rows; got {shape}. Reshape your data: "
-            "one feature is array.reshape(-1, 1), one sample array.reshape(1, -1)."
-        )
-    if values.dtype == object:
-        values = _object_values(values, name)
-    _check_numeric(values.dtype, name)
-    return values
+def _unfinite_rows(view: View) -> np.ndarray:
+    """Rows that hold NaN or infinity, ascending."""
+    values = view.data if isinstance(view, sparse.csr_array) else view
+    nobody = np.empty(0, dtype=np.int64)
+    if values.dtype.kind != "f":
+        return nobody
+    found = [nobody]
+    for block in row_blocks(values):
+        is_finite = np.isfinite(values[block])
+        if not is_finite.all():
+            found.append(
+                block.start + np.flatnonzero(~is_finite.reshape(len(is_finite), -1).all(1))
+            )
+    places = np.concatenate(found)
+    if isinstance(view, sparse.csr_array):
+        places = np.unique(np.searchsorted(view.indptr, places, side="right") - 1)
+    return places
 
 
-def _as_csr(view: Any) -> sparse.csr_array:
-    return sparse.csr_array(view)
-
-
-def _check_numeric(dtype: np.dtype, name: str) -> None:
-    if dtype.kind == "c":
-        raise InputError(
-            f"Complex data not supported: view {name!r} must be real; got dtype {dtype}. "
-            "Give real and imaginary parts as two views."
-        )
-    if dtype.kind not in "fiub":
-        raise InputError(
-            f"view {name!r} must be numeric; got dtype {dtype}. Encode text as numbers first."
-        )
-
-
-def _object_values(values: np.ndarray, name: str) -> np.ndarray:
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        kind = InputTypeError if isinstance(error, TypeError) else InputError
-        raise kind(
-            f"view {name!r} must be numeric; its values could not be read as numbers: {error}."
-        ) from error
-
-
-def _is_frame(view: Any) -> bool:
-    return hasattr(view, "columns") and hasattr(view, "to_numpy")
-
-
-def _column_names(frame: Any) -> tuple[str, ...]:
-    return tuple(str(column) for column in frame.columns)
-
-
-def _frame_values(frame: Any, name: str) -> np.ndarray:
-    wrong = []
-    for column in frame.columns:
-        values = np.asarray(frame[column])
-        if values.dtype.kind in "fiub":
-            continue
-        try:
-            values.astype(np.float64)
-        except (TypeError, ValueError):
-            wrong.append(str(column))
-    if wrong:
-        shown = ", ".join(repr(column) for column in wrong[:3]) + (
-            ", ..." if len(wrong) > 3 else ""
-        )
-        raise InputError(
-            f"view {name!r} must be numeric; got {len(wrong)} column(s) that are not: {shown}. "
-            "Drop them or encode them as numbers."
-        )
-    values = np.asarray(frame.to_numpy())
-    return values if values.dtype.kind in "fiub" else values.astype(np.float64)
+def _is_all_nan(view: View, rows: np.ndarray) -> np.ndarray:
+    """Say of each of some rows whether all of its values are NaN."""
+    if not len(rows):
+        return np.empty(0, dtype=bool)
+    chosen = view[rows]
+    if isinstance(chosen, sparse.csr_array):
+        is_nan = sparse.csr_array((np.isnan(chosen.data), chosen.indices, chosen.indptr))
+        return np.asarray(np.asarray(is_nan.sum(axis=1)).ravel() == view.shape[1])
+    return np.asarray(np.isnan(chosen).all(axis=1))

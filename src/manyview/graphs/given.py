@@ -10,9 +10,13 @@ from manyview.errors import InputError
 def given_graph(views: MultiView, name: str) -> sparse.csr_array:
     """Take a given graph between the samples of `views`: symmetric, >= 0, no self-loops.
 
-    An edge given in one direction only counts for both, with the larger weight.
+    An edge given in one direction only counts for both, with the larger weight. Samples that
+    lack the view have no edges.
     """
     graph = check_given_graph(views, name, views.n_original)[:, views.positions]
+    if views.rows_with(name) is not None:
+        kept = views.present[:, views.names.index(name)].astype(np.float64)
+        graph = sparse.csr_array(graph @ sparse.diags_array(kept))
     graph = sparse.csr_array(graph.maximum(graph.T))
     graph = sparse.csr_array(graph - sparse.diags_array(graph.diagonal()))
     graph.eliminate_zeros()
@@ -21,8 +25,14 @@ def given_graph(views: MultiView, name: str) -> sparse.csr_array:
 
 
 def check_given_graph(views: MultiView, name: str, n_columns: int) -> sparse.csr_array:
-    """Check the rows of a given graph: one column for each of `n_columns` samples, >= 0."""
+    """Check the rows of a given graph: one column for each of `n_columns` samples, >= 0.
+
+    Rows of samples that lack the view become zeros.
+    """
     graph = sparse.csr_array(views[name]).astype(np.float64)
+    rows = views.rows_with(name)
+    if rows is not None:
+        graph = _only_rows(graph, rows)
     if graph.shape[1] != n_columns:
         raise InputError(
             f"view {name!r} is a graph and must have one column for each of the {n_columns} "
@@ -34,3 +44,10 @@ def check_given_graph(views: MultiView, name: str, n_columns: int) -> sparse.csr
             f"got {graph.data.min():g}."
         )
     return graph
+
+
+def _only_rows(graph: sparse.csr_array, rows: np.ndarray) -> sparse.csr_array:
+    kept = sparse.csr_array(graph[rows])
+    starts = np.zeros(graph.shape[0] + 1, dtype=kept.indptr.dtype)
+    starts[rows + 1] = np.diff(kept.indptr)
+    return sparse.csr_array((kept.data, kept.indices, starts.cumsum()), shape=graph.shape)

@@ -36,6 +36,24 @@ class Neighbors:
     distances: np.ndarray
     recall: float = 1.0
 
+    def among(self, rows: np.ndarray, n_samples: int) -> "Neighbors":
+        """Give the points of a search among some samples their numbers among all.
+
+        Samples outside `rows` have no neighbours.
+
+        Examples
+        --------
+        >>> found = Neighbors(np.array([[1], [0]]), np.array([[0.5], [0.5]]))
+        >>> found.among(np.array([0, 2]), 3).indices.ravel()
+        array([ 2, -1,  0])
+        """
+        shape = (n_samples, self.indices.shape[1])
+        indices = np.full(shape, NOBODY, dtype=np.int64)
+        distances = np.full(shape, np.inf, dtype=self.distances.dtype)
+        indices[rows] = np.where(self.indices == NOBODY, NOBODY, rows[self.indices])
+        distances[rows] = self.distances
+        return Neighbors(indices, distances, self.recall)
+
 
 def nearest_neighbors(
     queries: View,

@@ -7,10 +7,11 @@ import numpy as np
 from scipy import sparse
 
 
-def renormalize(graph: sparse.csr_array) -> sparse.csr_array:
+def renormalize(graph: sparse.csr_array, present: np.ndarray | None = None) -> sparse.csr_array:
     """Scale a graph with unit self-loops by its degrees: D^-1/2 (A + I) D^-1/2, Eq. (2).
 
-    A self-loop the graph already has is replaced, not doubled.
+    A self-loop the graph already has is replaced, not doubled. Samples that are not `present`,
+    [sample] booleans, have no edges and get no loop either: their rows are zeros.
 
     Examples
     --------
@@ -20,11 +21,11 @@ def renormalize(graph: sparse.csr_array) -> sparse.csr_array:
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    n_samples = graph.shape[0]
     own = sparse.diags_array(graph.diagonal())
-    with_loops = sparse.csr_array(graph - own + sparse.eye_array(n_samples))
+    loops = np.ones(graph.shape[0]) if present is None else present.astype(np.float64)
+    with_loops = sparse.csr_array(graph - own + sparse.diags_array(loops))
     with_loops.eliminate_zeros()
-    inverse_root = sparse.diags_array(1.0 / np.sqrt(np.asarray(with_loops.sum(axis=1)).ravel()))
+    inverse_root = sparse.diags_array(inverse_roots(np.asarray(with_loops.sum(axis=1)).ravel()))
     renormalized = sparse.csr_array(inverse_root @ with_loops @ inverse_root)
     renormalized.sort_indices()
     return renormalized
@@ -65,12 +66,18 @@ def normalized_laplacian(graph: sparse.csr_array) -> sparse.csr_array:
 
 def scale_by_degrees(graph: sparse.csr_array) -> sparse.csr_array:
     """Scale a symmetric graph by its degrees: D^-1/2 W D^-1/2; rows of zeros stay zeros."""
-    degrees = _degrees(graph)
-    inverse_root = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
+    inverse_root = inverse_roots(_degrees(graph))
     scaled = sparse.coo_array(graph, dtype=np.float64)
     # One factor an edge, not one from each side: the same number seen from both ends.
     scaled.data = scaled.data * (inverse_root[scaled.row] * inverse_root[scaled.col])
     return sparse.csr_array(scaled)
+
+
+def inverse_roots(degrees: np.ndarray) -> np.ndarray:
+    """Return d^-1/2 for each degree, and 0 where it is 0."""
+    is_linked = degrees > 0
+    roots = np.sqrt(degrees)
+    return np.asarray(np.divide(1.0, roots, out=np.zeros_like(roots), where=is_linked))
 
 
 def weighted_sum(matrices: Sequence[Any], weights: np.ndarray) -> Any:

@@ -1,7 +1,7 @@
 """One sparse support for every graph: the union of the views' edges and the diagonal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +9,8 @@ import torch
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
+
+from manyview.graphs.shared_views import SharedViews, find_shared_views
 
 REORDERED_FROM = 20_000  # samples; the features of fewer stay in the cache in any order
 
@@ -41,6 +43,8 @@ class GraphSupport:
         [undirected edge] the lower and the higher sample of each pair that is no loop.
     order
         [sample] the sample at each place; None where each has the place of its own number.
+    shared_views
+        Which views both ends of each pair have; None where all samples have all views.
     """
 
     row_starts: Tensor
@@ -50,6 +54,7 @@ class GraphSupport:
     upper_rows: Tensor
     upper_columns: Tensor
     order: Tensor | None = None
+    shared_views: SharedViews | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_graphs(
@@ -143,9 +148,19 @@ class GraphSupport:
         below[self.pairs[~is_upper]] = positions[~is_upper]
         return torch.where(is_upper, below[self.pairs], above[self.pairs])
 
+    def with_present(self, present: np.ndarray) -> "GraphSupport":
+        """Note who has which view: [sample, view] booleans."""
+        if self.order is not None:
+            present = present[self.order.numpy()]
+        loops = np.arange(self.n_samples)
+        lower, higher = (
+            np.concatenate([ends.numpy(), loops]) for ends in (self.upper_rows, self.upper_columns)
+        )
+        return replace(self, shared_views=find_shared_views(present, lower, higher))
+
     def to(self, device: torch.device | str) -> "GraphSupport":
         """Move to a device."""
-        parts = {field.name: getattr(self, field.name) for field in fields(self)}
+        parts = {one.name: getattr(self, one.name) for one in fields(self)}
         moved = {name: part.to(device) for name, part in parts.items() if part is not None}
         return replace(self, **moved)
 

@@ -25,21 +25,38 @@ class PreparedViews:
     Attributes
     ----------
     scalers, features
-        How each feature view was scaled, and the result.
+        How each feature view was scaled, and the result; zeros where a sample lacks the view.
     graphs
-        Graph of each view without self-loops, given graphs included.
+        Graph of each view without self-loops, given graphs included. Samples that lack the view
+        have no edges.
     recalls
         Share of the true neighbours in each feature view's graph; 1 where the search was exact.
+    present
+        [sample, view] True where the sample has the view.
     """
 
     scalers: dict[str, ViewScaler]
     features: dict[str, View]
     graphs: dict[str, sparse.csr_array]
     recalls: dict[str, float]
+    present: np.ndarray
 
     def renormalized(self) -> list[sparse.csr_array]:
-        """Each view's graph with self-loops, scaled by its degrees, Eq. (2)."""
-        return [renormalize(graph) for graph in self.graphs.values()]
+        """Each view's graph with self-loops, scaled by its degrees, Eq. (2).
+
+        A sample that lacks the view has no self-loop in it either: beside its edges in other
+        views a loop of weight 1 would drown them.
+        """
+        return [
+            renormalize(graph, present)
+            for graph, present in zip(self.graphs.values(), self.present.T, strict=True)
+        ]
+
+    def present_features(self) -> np.ndarray | None:
+        """[sample, feature view] who has which of the feature views; None where all have all."""
+        is_feature = [name in self.features for name in self.graphs]
+        present = self.present[:, is_feature]
+        return None if present.all() else present
 
 
 def prepare_views(
@@ -66,19 +83,22 @@ def prepare_views(
         if name in views.graph_names:
             graphs[name] = given_graph(views, name)
             continue
+        rows = views.rows_with(name)
         found = cached_neighbors(
-            features[name],
+            features[name] if rows is None else features[name][rows],
             n_neighbors=n_neighbors,
             metric=metric,
             search=search,
             seed=seed,
             cache_dir=cache_dir,
         )
+        if rows is not None:
+            found = found.among(rows, len(views))
         recalls[name] = found.recall
         graphs[name] = neighbor_graph(
             found, symmetry=symmetry, min_common_neighbors=min_common_neighbors
         )
-    return PreparedViews(scalers, features, graphs, recalls)
+    return PreparedViews(scalers, features, graphs, recalls, views.present)
 
 
 def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:

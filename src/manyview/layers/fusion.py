@@ -6,6 +6,8 @@ mixing logits -> mixing_weights -> view_importance -> fused_graph
 import torch
 from torch import Tensor, nn
 
+from manyview.graphs.shared_views import SharedViews
+
 
 def mixing_weights(logits: Tensor) -> Tensor:
     """Share of each view's graph (column) in each mixture (row): w, Eq. (4)."""
@@ -37,7 +39,31 @@ def fusion_coefficients(mixing_weights: Tensor) -> Tensor:
     return view_importance(mixing_weights) @ mixing_weights
 
 
-def fused_graph(view_weights: Tensor, mixing_weights: Tensor) -> Tensor:
+def weigh_views(
+    view_weights: Tensor, coefficients: Tensor, shared: SharedViews | None = None
+) -> Tensor:
+    """Add up the views' graphs, each times its coefficient, over the views a pair can have.
+
+        A_f[i, j] = sum_v c_v A_v[i, j] / sum of c_v over the views that both i and j have
+
+    Where all samples have all views (`shared` is None) the sum below is 1.
+
+    Shapes
+    ------
+    view_weights : [pair, view]
+    coefficients : [view], sum to 1
+    returns : [pair]
+    """
+    weighed = view_weights @ coefficients
+    if shared is None:
+        return weighed
+    # A view whose coefficient has vanished takes the pairs it alone has with it.
+    return weighed / shared.total(coefficients).clamp(min=torch.finfo(weighed.dtype).tiny)
+
+
+def fused_graph(
+    view_weights: Tensor, mixing_weights: Tensor, shared: SharedViews | None = None
+) -> Tensor:
     """Weigh the mixtures by the importance of their views: A_f, Eq. (7).
 
     Shapes
@@ -45,7 +71,7 @@ def fused_graph(view_weights: Tensor, mixing_weights: Tensor) -> Tensor:
     view_weights : [pair, view]
     returns : [pair]
     """
-    return view_weights @ fusion_coefficients(mixing_weights)
+    return weigh_views(view_weights, fusion_coefficients(mixing_weights), shared)
 
 
 class GraphFusion(nn.Module):
@@ -68,6 +94,6 @@ class GraphFusion(nn.Module):
         super().__init__()
         self.logits = nn.Parameter(torch.zeros(n_views, n_views))
 
-    def forward(self, view_weights: Tensor) -> Tensor:
+    def forward(self, view_weights: Tensor, shared: SharedViews | None = None) -> Tensor:
         """Return the fused graph."""
-        return fused_graph(view_weights, mixing_weights(self.logits))
+        return fused_graph(view_weights, mixing_weights(self.logits), shared)

@@ -59,7 +59,7 @@ def fit_run(
     settings.check()
     if settings.out is not None:
         check_free(settings.out)
-    data = settings.source.load()
+    data = settings.source.load(settings.params.get("missing"))
     labels = labels_to_show(data, settings)
     if settings.abstain_below is not None:
         check_class_names(labels[is_known(labels)])

@@ -107,7 +107,7 @@ def predict_run(
     model = method.load(folder)
     if abstain_below is not None:
         check_class_names(model.classes_)
-    data = source.load()
+    data = source.load(record["params"].get("missing"))
     notes: list[str] = []
     views = _match_views(data, fitted, notes)
     if data.sha256 == fitted["sha256"]:

@@ -39,11 +39,15 @@ class DataSource:
     data_dir: str | None = None
     options: ReadOptions = field(default_factory=ReadOptions)
 
-    def load(self) -> Dataset:
-        """Load the data set of the catalogue, or read the files."""
+    def load(self, missing: str | None = None) -> Dataset:
+        """Load the data set of the catalogue, or read the files.
+
+        `missing`, a parameter of the method, says whether single values may be unknown.
+        """
         card = self._card()
         if card is None:
-            return read_views(list(self.names), labels=self.labels, **asdict(self.options))
+            options = asdict(self.options) | ({} if missing is None else {"missing": missing})
+            return read_views(list(self.names), labels=self.labels, **options)
         self._refuse_reader_options(card)
         dataset = load_dataset(card.name, data_dir=self.data_dir)
         if not Path(self.names[0]).exists():
@@ -89,7 +93,9 @@ class DataSource:
 
     def _refuse_reader_options(self, card: DatasetCard) -> None:
         given = {"labels": self.labels, **asdict(self.options)}
-        wrong = [f"{name}=" for name, value in given.items() if value is not None]
+        wrong = [
+            f"{name}=" for name, value in given.items() if value is not None and name != "missing"
+        ]
         if wrong:
             raise InputError(
                 f"{', '.join(wrong)} can only be passed for data read from files; "

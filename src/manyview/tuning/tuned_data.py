@@ -72,7 +72,7 @@ def tune_data(
     check_choice("scoring", scoring, SCORERS)
     need_optuna()
     model = find_method(settings.method)().set_params(**settings.params)
-    data = settings.source.load()
+    data = settings.source.load(settings.params.get("missing"))
     labels = labels_to_show(data, settings)
     space = _free_space(model, settings, data)
     folder = settings.out or Path("tuning") / default_name(data, settings)

@@ -1,0 +1,151 @@
+"""What a user gives as views, turned into named numeric matrices, samples in rows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manyview.errors import InputError, InputTypeError, check_choice
+
+
+def named_views(views: Any) -> dict[str, Any]:
+    """Name each view: as the dict does, else `view1`, `view2`, ..."""
+    if sparse.issparse(views):  # before Mapping: one of scipy's formats is a dict
+        named = {"view1": views}
+    elif isinstance(views, Mapping):
+        named = {str(name): view for name, view in views.items()}
+    elif _is_list_of_views(views):
+        named = {f"view{number}": view for number, view in enumerate(views, start=1)}
+    else:
+        named = {"view1": views}
+    if not named:
+        raise InputError("views must hold at least one view; got none.")
+    return named
+
+
+def _is_list_of_views(views: Any) -> bool:
+    if not isinstance(views, Sequence) or isinstance(views, str):
+        return False
+    # A list of plain rows ([[1, 2], [3, 4]]) is one view; a list of tables is several.
+    return (
+        not len(views)
+        or any(hasattr(view, "shape") for view in views)
+        or any(
+            isinstance(view, Sequence) and len(view) and isinstance(view[0], Sequence)
+            for view in views
+        )
+    )
+
+
+def as_matrix(view: Any, name: str) -> np.ndarray | sparse.csr_array:
+    """Turn one view into a 2-D numeric array, or CSR where it is sparse."""
+    if sparse.issparse(view):
+        matrix = _as_csr(view)
+        _check_numeric(matrix.dtype, name)
+        return matrix
+    if is_frame(view):
+        view = _frame_values(view, name)
+    values = np.asarray(view)
+    if values.ndim != 2:
+        shape = "a scalar" if values.ndim == 0 else f"{values.ndim}-D of shape {values.shape}"
+        raise InputError(
+            f"view {name!r} must be 2-D, samples in rows; got {shape}. Reshape your data: "
+            "one feature is array.reshape(-1, 1), one sample array.reshape(1, -1)."
+        )
+    if values.dtype == object:
+        values = _object_values(values, name)
+    _check_numeric(values.dtype, name)
+    return values
+
+
+def _as_csr(view: Any) -> sparse.csr_array:
+    return sparse.csr_array(view)
+
+
+def _check_numeric(dtype: np.dtype, name: str) -> None:
+    if dtype.kind == "c":
+        raise InputError(
+            f"Complex data not supported: view {name!r} must be real; got dtype {dtype}. "
+            "Give real and imaginary parts as two views."
+        )
+    if dtype.kind not in "fiub":
+        raise InputError(
+            f"view {name!r} must be numeric; got dtype {dtype}. Encode text as numbers first."
+        )
+
+
+def _object_values(values: np.ndarray, name: str) -> np.ndarray:
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        kind = InputTypeError if isinstance(error, TypeError) else InputError
+        raise kind(
+            f"view {name!r} must be numeric; its values could not be read as numbers: {error}."
+        ) from error
+
+
+def given_mask(present: Any, names: Sequence[str], n_samples: int) -> np.ndarray | None:
+    """Turn what a user says of which samples have which views into [sample, view] booleans.
+
+    A dict by the views' names need not name them all: the others are there for every sample.
+
+    Examples
+    --------
+    >>> given_mask({"b": [True, False]}, ["a", "b"], 2)
+    array([[ True,  True],
+           [ True, False]])
+    """
+    if present is None:
+        return None
+    if not isinstance(present, Mapping):
+        return _booleans(present, (n_samples, len(names)), "present", "[sample, view]")
+    mask = np.ones((n_samples, len(names)), dtype=bool)
+    for name, column in present.items():
+        check_choice("a name in present", name, names)
+        own = _booleans(column, (n_samples,), f"present[{name!r}]", "one a sample")
+        mask[:, list(names).index(name)] = own
+    return mask
+
+
+def _booleans(given: Any, shape: tuple[int, ...], what: str, axes: str) -> np.ndarray:
+    mask = np.asarray(given)
+    if mask.dtype != bool:
+        raise InputError(
+            f"{what} must hold booleans, True where a sample has the view; got dtype {mask.dtype}."
+        )
+    if mask.shape != shape:
+        raise InputError(f"{what} must be {axes}, of shape {shape}; got shape {mask.shape}.")
+    return mask
+
+
+def is_frame(view: Any) -> bool:
+    """Say whether a view is a data frame."""
+    return hasattr(view, "columns") and hasattr(view, "to_numpy")
+
+
+def column_names(frame: Any) -> tuple[str, ...]:
+    """Names of a data frame's columns, as text."""
+    return tuple(str(column) for column in frame.columns)
+
+
+def _frame_values(frame: Any, name: str) -> np.ndarray:
+    wrong = []
+    for column in frame.columns:
+        values = np.asarray(frame[column])
+        if values.dtype.kind in "fiub":
+            continue
+        try:
+            values.astype(np.float64)
+        except (TypeError, ValueError):
+            wrong.append(str(column))
+    if wrong:
+        shown = ", ".join(repr(column) for column in wrong[:3]) + (
+            ", ..." if len(wrong) > 3 else ""
+        )
+        raise InputError(
+            f"view {name!r} must be numeric; got {len(wrong)} column(s) that are not: {shown}. "
+            "Drop them or encode them as numbers."
+        )
+    values = np.asarray(frame.to_numpy())
+    return values if values.dtype.kind in "fiub" else values.astype(np.float64)

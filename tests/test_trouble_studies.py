@@ -1,0 +1,81 @@
+"""The studies of missing views and wrong labels: what they take away, keep and tell."""
+
+import json
+
+import label_noise
+import missing_views
+import numpy as np
+import pytest
+import study_lines
+
+from manyview.data.dataset import Dataset
+from manyview.data.views import MultiView
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5])
+def test_as_many_pairs_go_as_asked_for_and_nobody_loses_all(share, rng):
+    present = missing_views.remove_pairs(40, 3, share, rng)
+    assert (~present).sum() == round(share * 120)
+    assert present.any(axis=1).all()
+
+
+def test_means_come_from_the_rows_that_are_there():
+    views = MultiView({"a": [[1.0], [3.0], [99.0]], "b": np.ones((3, 1))})
+    present = np.array([[True, True], [True, True], [False, True]])
+    filled = missing_views.fill_means(views, present)
+    assert filled["a"].ravel().tolist() == [1.0, 3.0, 2.0]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5])
+def test_as_many_labels_are_wrong_as_asked_for(share):
+    labels = np.where(np.arange(100) < 40, np.arange(100) % 4, -1)
+    spoiled = label_noise.spoil(labels, share, np.random.default_rng(0))
+    assert (spoiled != labels).sum() == round(share * 40)
+    assert (spoiled[40:] == -1).all()
+    assert set(spoiled[:40].tolist()) == {0, 1, 2, 3}
+
+
+@pytest.fixture
+def dataset(tiny_views):
+    ids = np.arange(60).astype(str)
+    return Dataset("tiny", MultiView(tiny_views.views), tiny_views.labels, ids, (), "0" * 64)
+
+
+def test_dropped_samples_get_the_most_frequent_class(dataset, tiny_views):
+    present = np.ones((60, 2), dtype=bool)
+    present[:, 1] = False
+    labels = np.where(np.arange(60) == np.flatnonzero(tiny_views.labels == 2)[0], 2, -1)
+    labels[np.flatnonzero(tiny_views.labels == 1)[:2]] = 1
+    answers = missing_views.answer(dataset, "dropped", present, labels, seed=0)
+    assert set(answers.tolist()) == {1}
+
+
+def test_what_is_in_the_file_is_not_done_again(dataset, tmp_path, monkeypatch):
+    monkeypatch.setattr(study_lines, "load_dataset", lambda name: dataset)
+    calls = []
+
+    def run(data, series, share, seed):
+        calls.append((series, share, seed))
+        return {"accuracy": 0.5 + share}
+
+    file = tmp_path / "records.jsonl"
+    for seeds in ([0], [0, 1]):
+        study_lines.run_all(file, ["tiny"], ["a"], [0.0, 0.1], seeds, run)
+    assert calls == [("a", 0.0, 0), ("a", 0.1, 0), ("a", 0.0, 1), ("a", 0.1, 1)]
+    assert [json.loads(line)["seed"] for line in file.read_text().splitlines()] == [0, 0, 1, 1]
+
+
+def test_table_and_figure_show_every_series_and_share():
+    records = [
+        {"dataset": "digits", "series": one, "share": share, "seed": seed, "accuracy": 0.9 - share}
+        for one in ("kept", "mean")
+        for share in (0.0, 0.5)
+        for seed in (0, 1)
+    ]
+    table = study_lines.markdown(records, ("kept", "mean"), (0.0, 0.5))
+    assert table.splitlines()[0] == "| data set | | 0% | 50% |"
+    assert "| kept | 90.0 ± 0.0 | 40.0 ± 0.0 |" in table
+    drawn = study_lines.figure(records, ("kept", "mean"), (0.0, 0.5), x_name="removed", own="kept")
+    (ax,) = drawn.axes
+    assert [line.get_label() for line in ax.lines] == ["kept", "mean"]
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [90.0, 40.0])
