@@ -94,6 +94,7 @@ def test_absent_samples_have_no_edges_and_the_fused_graph_follows(tiny_views, in
     np.testing.assert_allclose(model.fused_graph_.toarray(), expected, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_an_approximate_search_leaves_absent_samples_out(rng):
     pytest.importorskip("pynndescent")
     views = {name: rng.normal(size=(300, 6)) for name in "ab"}

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 
 from manyview.errors import InputError
@@ -164,3 +165,15 @@ def test_the_library_finds_most_and_the_same_with_the_same_seed(rng, metric, as_
     exact = nearest_neighbors(features, n_neighbors=8, metric=metric)
     assert recall_of(one.distances, exact.distances * (1 + 1e-6) + 1e-7) > 0.9
     np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
+
+
+@pytest.mark.slow
+def test_the_number_of_threads_is_left_as_it_was(rng):
+    pytest.importorskip("pynndescent")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        approximate_neighbors(rng.normal(size=(300, 6)), n_neighbors=5)
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import torch
 from scipy import sparse
 
 from manyview.data.views import View
@@ -125,16 +126,21 @@ def _points(features: View, scales: np.ndarray | None, searched: np.ndarray) -> 
 
 def _candidates(points: View, n_searched: int, metric: str, seed: int) -> np.ndarray:
     """Run nearest neighbour descent: [point, rank] points near each, itself among them."""
+    n_threads = torch.get_num_threads()
     pynndescent = import_pynndescent(points.shape[0])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the recall is measured, whatever the library thinks
-        index = pynndescent.NNDescent(
-            points,
-            metric=metric,
-            n_neighbors=n_searched,
-            random_state=seed % 2**32,
-            compressed=False,
-        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the recall is measured, whatever the library thinks
+            index = pynndescent.NNDescent(
+                points,
+                metric=metric,
+                n_neighbors=n_searched,
+                random_state=seed % 2**32,
+                compressed=False,
+            )
+    finally:
+        # The library sets OpenMP to all cores; many processes beside each other then crawl.
+        torch.set_num_threads(n_threads)
     return np.asarray(index.neighbor_graph[0])
 
 
