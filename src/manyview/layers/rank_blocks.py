@@ -16,7 +16,7 @@ from manyview.layers.chebyshev import N_POINTS
 from manyview.layers.sorted_scores import SortedScores
 
 NEGLIGIBLE = 17.0  # a logit this far below the top of its row is left out
-MAX_TURN = 10.0  # change of the exponents in a run that 16 points follow; the error is checked
+MAX_TURN = 8.0  # change of the exponents in a run that 16 points follow; the error is checked
 
 
 class RankBlocks:
