@@ -18,7 +18,6 @@ from manyview.data.scaled_views import scale_views
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
 from manyview.graphs.neighbors import NOBODY, nearest_neighbors
-from manyview.graphs.normalization import inverse_roots
 from manyview.graphs.support import GraphSupport
 from manyview.graphs.view_graphs import PreparedViews
 from manyview.layers.fusion import fusion_coefficients, mixing_weights
@@ -164,7 +163,7 @@ class Attachment:
             scaled = (
                 sparse.diags_array(degree**-0.5)
                 @ edges
-                @ sparse.diags_array(inverse_roots(anchor.degrees))
+                @ sparse.diags_array(np.where(anchor.degrees > 0, anchor.degrees, np.inf) ** -0.5)
             )
             fused = sparse.csr_array(fused + coefficient * scaled)
             loops += coefficient / degree * is_present

@@ -49,7 +49,7 @@ def test_unknown_parameter_is_refused_with_the_nearest_and_all_others(quick):
     with pytest.raises(InputError) as error:
         quick(params={"n_neighbours": 3}).check()
     assert str(error.value).startswith(
-        "mgcn-dns has no parameter 'n_neighbours'. Did you mean 'n_neighbors'? It has: calibration,"
+        "mgcn-dns has no parameter 'n_neighbours'. Did you mean 'n_neighbors'? It has: cache_dir, "
     )
 
 

@@ -25,7 +25,7 @@ def renormalize(graph: sparse.csr_array, present: np.ndarray | None = None) -> s
     loops = np.ones(graph.shape[0]) if present is None else present.astype(np.float64)
     with_loops = sparse.csr_array(graph - own + sparse.diags_array(loops))
     with_loops.eliminate_zeros()
-    inverse_root = sparse.diags_array(inverse_roots(np.asarray(with_loops.sum(axis=1)).ravel()))
+    inverse_root = sparse.diags_array(_inverse_roots(np.asarray(with_loops.sum(axis=1)).ravel()))
     renormalized = sparse.csr_array(inverse_root @ with_loops @ inverse_root)
     renormalized.sort_indices()
     return renormalized
@@ -66,14 +66,14 @@ def normalized_laplacian(graph: sparse.csr_array) -> sparse.csr_array:
 
 def scale_by_degrees(graph: sparse.csr_array) -> sparse.csr_array:
     """Scale a symmetric graph by its degrees: D^-1/2 W D^-1/2; rows of zeros stay zeros."""
-    inverse_root = inverse_roots(_degrees(graph))
+    inverse_root = _inverse_roots(_degrees(graph))
     scaled = sparse.coo_array(graph, dtype=np.float64)
     # One factor an edge, not one from each side: the same number seen from both ends.
     scaled.data = scaled.data * (inverse_root[scaled.row] * inverse_root[scaled.col])
     return sparse.csr_array(scaled)
 
 
-def inverse_roots(degrees: np.ndarray) -> np.ndarray:
+def _inverse_roots(degrees: np.ndarray) -> np.ndarray:
     """Return d^-1/2 for each degree, and 0 where it is 0."""
     is_linked = degrees > 0
     roots = np.sqrt(degrees)
