@@ -4,7 +4,7 @@ from manyview.data.views import MultiView
 from manyview.memory import GB
 
 # Bytes, from measured peaks.
-BASE = 280e6  # blocks of the search, torch's own
+BASE = 200e6  # blocks of the search, torch's own
 EDGE = 150.0  # support, gates, Adam's moments, gradients and the graphs of the fitted model
 EDGE_VIEW = 40.0  # each view's graph, renormalised and laid on the support
 SAMPLE_INPUT = 8.0  # a value of the scaled views and of the network's input
