@@ -109,21 +109,27 @@ def _comparison(view: StudyView, rows: Sequence[RowKey]) -> Table:
 def _by_ratio(view: StudyView, rows: Sequence[RowKey]) -> Table:
     plan = view.study.plan
     protocol = plan.protocols[0]
-    begun = {cell.label_ratio for cell, result in view.results.items() if result.by_seed}
-    ratios = [ratio for ratio in _ratios(rows) if ratio in begun]
+    begun: dict[str, set[float]] = {}
+    for cell, result in view.results.items():
+        if result.by_seed:
+            begun.setdefault(cell.dataset, set()).add(cell.label_ratio)
+    shown = [name for name in plan.datasets if len(begun.get(name, ())) > 1]  # a curve has two ends
+    others = [name for name in plan.datasets if view.is_begun(name) and name not in shown]
+    ratios = sorted(set().union(*(begun[name] for name in shown)))
     notes, blocks = Notes(), []
-    for dataset in filter(view.is_begun, plan.datasets):
+    for dataset in shown:
         grid = [[view.find(row, (dataset, protocol), ratio) for ratio in ratios] for row in rows]
         body = [[as_cell(result, view.metric, notes) for result in line] for line in grid]
         body = marked_columns(body, grid, view.metric, view.test)
         blocks.append(Block(dataset_title(dataset), headed_rows(_row_titles(rows, rows), body)))
     cells = [cell for block in blocks for line in block.rows for cell in line]
+    unfinished = [f"Not run yet: {', '.join(map(dataset_title, others))}."] if others else []
     return Table(
         name=view.name(),
         title=_title(view),
         header=("method", *(ratio_title(ratio) for ratio in ratios)),
         blocks=tuple(blocks),
-        caption=(*view.caption(), *tie_sentence(view.test, cells), *view.absent()),
+        caption=(*view.caption(), *tie_sentence(view.test, cells), *unfinished, *view.absent()),
         notes=notes.listed(),
     )
 
