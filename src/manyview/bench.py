@@ -286,7 +286,7 @@ def _run(
             f"Interrupted after {finished.n_recorded} trials, all kept; the same command goes on.",
             err=True,
         )
-        raise typer.Exit(INTERRUPTED)
+        sys.exit(INTERRUPTED)  # past `cli.main`, which would say that nothing was written
 
 
 @contextmanager

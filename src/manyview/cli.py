@@ -76,6 +76,11 @@ IdColumn = Annotated[
 LabelColumn = Annotated[
     str | None, typer.Option(metavar="NAME", help="Tables: column of the labels.")
 ]
+Protocol = Annotated[
+    str,
+    typer.Option(metavar="stratified|random", help="How --label-ratio draws: by class or not."),
+]
+Method = Annotated[str, typer.Option(metavar="NAME", help="A name of `manyview methods`.")]
 AbstainBelow = Annotated[
     float | None,
     typer.Option(
@@ -131,14 +136,9 @@ def fit(
             metavar="R", help="Hide all labels but this share, and score the answers on them."
         ),
     ] = None,
-    protocol: Annotated[
-        str,
-        typer.Option(metavar="stratified|random", help="How --label-ratio draws: by class or not."),
-    ] = "stratified",
+    protocol: Protocol = "stratified",
     seed: Annotated[int, typer.Option(metavar="S", help="Of the split and the method.")] = 0,
-    method: Annotated[
-        str, typer.Option(metavar="NAME", help="A name of `manyview methods`.")
-    ] = "mgcn-dns",
+    method: Method = "mgcn-dns",
     param: Annotated[
         list[str] | None,
         typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter of the method."),
@@ -314,14 +314,9 @@ def tune(
         float | None,
         typer.Option(metavar="R", help="Hide all labels but this share; they are never seen."),
     ] = None,
-    protocol: Annotated[
-        str,
-        typer.Option(metavar="stratified|random", help="How --label-ratio draws: by class or not."),
-    ] = "stratified",
+    protocol: Protocol = "stratified",
     seed: Annotated[int, typer.Option(metavar="S", help="Of split, search and method.")] = 0,
-    method: Annotated[
-        str, typer.Option(metavar="NAME", help="A name of `manyview methods`.")
-    ] = "mgcn-dns",
+    method: Method = "mgcn-dns",
     param: Annotated[
         list[str] | None,
         typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter not to be tuned."),

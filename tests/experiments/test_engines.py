@@ -172,6 +172,7 @@ def test_ctrl_c_stops_cleanly_and_gives_the_trials_back(write_plan, tmp_path):
     assert runner.returncode == 130
     assert "Traceback" not in errors
     assert "Interrupted after 0 trials, all kept; the same command goes on." in errors
+    assert "nothing was written" not in errors
     assert Store(folder).running() == {}
     assert Store(folder).claim(["anything"]) == "anything"
 
