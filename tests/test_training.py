@@ -7,7 +7,14 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import nn
 
 from manyview.errors import InputError
-from manyview.training import TrainingCurve, labeled_cross_entropy, train, train_on_codes
+from manyview.training import (
+    ONE_THREAD_BELOW,
+    TrainingCurve,
+    labeled_cross_entropy,
+    threads_for,
+    train,
+    train_on_codes,
+)
 
 
 class Line(nn.Module):
@@ -215,3 +222,18 @@ def test_training_on_codes_weighs_classes_and_warns_after_an_interrupt():
 )
 def test_a_loss_that_is_enough_ends_the_training(loss, enough, is_reached):
     assert TrainingCurve(loss=loss).has_reached(enough) is is_reached
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "expected"), [(ONE_THREAD_BELOW - 1, 1), (ONE_THREAD_BELOW, 2)]
+)
+def test_few_samples_get_one_thread_and_the_number_is_left_as_it_was(n_samples, expected):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(ZeroDivisionError), threads_for(n_samples):
+            assert torch.get_num_threads() == expected
+            raise ZeroDivisionError
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

@@ -1,7 +1,7 @@
 """Training, Eq. (19): cross-entropy on the labeled samples, Adam, until it has converged."""
 
-from collections.abc import Callable, Collection
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from manyview.errors import InputError
 from manyview.progress import epoch_progress
 
+ONE_THREAD_BELOW = 5_000  # samples; an epoch of fewer is many short steps
 SMOOTHING = 10  # epochs averaged: dropout makes a single loss jump
 OnEpoch = Callable[[int, float], None]
 Watch = Callable[[np.ndarray], None]
@@ -165,6 +166,22 @@ def train(
     return curve
 
 
+@contextmanager
+def threads_for(n_samples: int) -> Iterator[None]:
+    """Train on few samples with one thread, and leave the number as it was.
+
+    Threads wait for each other after every step. Where steps are short they gain little, and on
+    a machine that is busy otherwise each wait costs more than the step.
+    """
+    before = torch.get_num_threads()
+    if n_samples < ONE_THREAD_BELOW:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def train_on_codes(
     network: nn.Module,
     inputs: tuple[Any, ...],
@@ -193,7 +210,10 @@ def train_on_codes(
             network.eval()  # `train` turns it back
             watch(network(*inputs).argmax(dim=1).cpu().numpy())
 
-    with epoch_progress(max_epochs) if verbose else nullcontext() as show_progress:
+    with (
+        epoch_progress(max_epochs) if verbose else nullcontext() as show_progress,
+        threads_for(len(codes)),
+    ):
         curve = train(
             network,
             inputs,
