@@ -11,7 +11,6 @@ it stopped.
     python benchmarks/calibration.py --table                # what there is so far
 """
 
-import json
 import sys
 import warnings
 from itertools import product
@@ -19,6 +18,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from kept_records import add_missing, read
 from rich.console import Console
 
 from manyview.calibration import (
@@ -28,7 +28,6 @@ from manyview.calibration import (
     held_out_parts,
 )
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.catalog import load_dataset
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 from manyview.distributions import softmax
@@ -80,19 +79,13 @@ def run(dataset, ratio, seed):
     }
 
 
-def read_records():
-    lines = RECORDS.read_text().splitlines() if RECORDS.exists() else []
-    records = map(json.loads, lines)
-    return {(record["dataset"], record["ratio"], record["seed"]): record for record in records}
-
-
 def show_table(console):
     """Mean over the seeds; a fold that could hide nothing leaves the probabilities as they are."""
     kinds = ("before", "one fold", "three folds", "auto", "best")
     console.print("dataset        ratio  held out  " + "  ".join(f"{kind:>16}" for kind in kinds))
-    records = read_records()
+    records = read(RECORDS)
     for name, ratio in product(DATASETS, RATIOS):
-        found = [records[key] for key in records if key[:2] == (name, ratio)]
+        found = [one for one in records if (one["dataset"], one["ratio"]) == (name, ratio)]
         if not found:
             continue
         cells = []
@@ -113,24 +106,16 @@ def main():
     if "--table" in sys.argv:
         show_table(console)
         return
-    done = read_records()
-    try:
-        for name in sys.argv[1:] or DATASETS:
-            for ratio, seed in product(RATIOS, SEEDS):
-                if (name, ratio, seed) in done:
-                    continue
-                dataset = load_dataset(name)
-                asked = {"dataset": name, "ratio": ratio, "seed": seed}
-                record = asked | run(dataset, ratio, seed) | {"sha256": dataset.sha256}
-                with RECORDS.open("a") as file:
-                    file.write(json.dumps(record) + "\n")
-                after = record.get("three folds", record["before"])["ece"]
-                console.print(
-                    f"{name} {ratio} {seed}: ECE {record['before']['ece']:.1%} {after:.1%}"
-                )
-    except KeyboardInterrupt:
-        console.print("stopped; the next call goes on from here")
-        sys.exit(130)
+    add_missing(
+        RECORDS,
+        sys.argv[1:] or DATASETS,
+        ("ratio", "seed"),
+        list(product(RATIOS, SEEDS)),
+        run,
+        lambda one: (
+            f"ECE {one['before']['ece']:.1%} {one.get('three folds', one['before'])['ece']:.1%}"
+        ),
+    )
     show_table(console)
 
 

@@ -14,8 +14,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from study_lines import figure, markdown, read, run_all, scores
+from study_lines import main, scores
 
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
@@ -51,16 +50,15 @@ def run(dataset, name, share, seed):
     return found | {"n_labeled": int(is_known(shown).sum()), "n_wrong": n_wrong, "ratio": RATIO}
 
 
-def main(arguments):
-    if arguments[:1] == ["--page"]:
-        records = read(RECORDS)
-        Console().print(markdown(records, NAMES, SHARES), soft_wrap=True)
-        for file in arguments[1:]:
-            drawn = figure(records, NAMES, SHARES, x_name="wrong labels (%)", own="mgcn-dns")
-            drawn.savefig(file, metadata={"Date": None} if file.endswith("svg") else None)
-        return
-    run_all(RECORDS, arguments or DATASETS, NAMES, SHARES, SEEDS, run)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(
+        sys.argv[1:],
+        RECORDS,
+        DATASETS,
+        NAMES,
+        SHARES,
+        SEEDS,
+        run,
+        x_name="wrong labels (%)",
+        own="mgcn-dns",
+    )

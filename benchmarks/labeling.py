@@ -9,17 +9,15 @@ on where it stopped. With names of data sets, these alone.
     python benchmarks/labeling.py [DATA ...]
 """
 
-import json
 import sys
 from itertools import product
 from pathlib import Path
 from time import process_time
 
 import numpy as np
-from rich.console import Console
+from kept_records import add_missing
 
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.catalog import load_dataset
 from manyview.data.splits import draw_labeled
 from manyview.tuning.proposals import propose_labels
 
@@ -65,26 +63,14 @@ def rounds(dataset, strategy, seed):
 
 
 def main():
-    console = Console()
-    lines = RECORDS.read_text().splitlines() if RECORDS.exists() else []
-    records = [json.loads(line) for line in lines]
-    done = {(record["dataset"], record["strategy"], record["seed"]) for record in records}
-    try:
-        for name in sys.argv[1:] or DATASETS:
-            dataset = load_dataset(name)
-            for strategy, seed in product(STRATEGIES, SEEDS):
-                if (name, strategy, seed) in done:
-                    continue
-                head = {"dataset": name, "strategy": strategy, "seed": seed}
-                found = [{**head, **one, "sha256": dataset.sha256}
-                         for one in rounds(dataset, strategy, seed)]  # fmt: skip
-                with RECORDS.open("a") as file:
-                    file.write("".join(json.dumps(record) + "\n" for record in found))
-                told = ", ".join(f"{one['n_labeled']}: {one['accuracy']:.1%}" for one in found)
-                console.print(f"{name} {strategy} seed {seed}: {told}")
-    except KeyboardInterrupt:
-        console.print("stopped; the next call goes on from here")
-        sys.exit(130)
+    add_missing(
+        RECORDS,
+        sys.argv[1:] or DATASETS,
+        ("strategy", "seed"),
+        list(product(STRATEGIES, SEEDS)),
+        lambda dataset, strategy, seed: list(rounds(dataset, strategy, seed)),
+        lambda found: ", ".join(f"{one['n_labeled']}: {one['accuracy']:.1%}" for one in found),
+    )
 
 
 if __name__ == "__main__":

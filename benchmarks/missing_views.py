@@ -20,8 +20,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from study_lines import figure, markdown, read, run_all, scores
+from study_lines import main, scores
 
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.label_values import is_known
@@ -91,16 +90,7 @@ def run(dataset, way, share, seed):
     return scores(answers, dataset.labels, hidden) | of_parts | n_parts | {"ratio": RATIO}
 
 
-def main(arguments):
-    if arguments[:1] == ["--page"]:
-        records = read(RECORDS)
-        Console().print(markdown(records, WAYS, SHARES), soft_wrap=True)
-        for file in arguments[1:]:
-            drawn = figure(records, WAYS, SHARES, x_name="removed (%)", own="kept")
-            drawn.savefig(file, metadata={"Date": None} if file.endswith("svg") else None)
-        return
-    run_all(RECORDS, arguments or DATASETS, WAYS, SHARES, SEEDS, run)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(
+        sys.argv[1:], RECORDS, DATASETS, WAYS, SHARES, SEEDS, run, x_name="removed (%)", own="kept"
+    )

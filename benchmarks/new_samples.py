@@ -7,16 +7,13 @@ the fit unlabeled; 10 % of the others are labeled. Every fit is one line of
     python benchmarks/new_samples.py
 """
 
-import json
-import sys
 from itertools import product
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
+from kept_records import add_missing
 
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.catalog import load_dataset
 from manyview.data.splits import draw_labeled, hide_labels
 from manyview.data.views import MultiView
 
@@ -38,38 +35,15 @@ def run(dataset, variant, seed):
         answers = model.fit(views[~is_new], labels[~is_new]).predict(views[is_new])
     else:
         answers = model.fit(views, labels).transduction_[is_new]
-    return round(float(np.mean(answers == dataset.labels[is_new])), 6)
-
-
-def read_records():
-    lines = RECORDS.read_text().splitlines() if RECORDS.exists() else []
-    records = map(json.loads, lines)
-    return {(record["dataset"], record["variant"], record["seed"]): record for record in records}
+    accuracy = round(float(np.mean(answers == dataset.labels[is_new])), 6)
+    return {"ratio": RATIO, "accuracy": accuracy}
 
 
 def main():
-    console = Console()
-    done = read_records()
-    try:
-        for name in DATASETS:
-            for variant, seed in product(VARIANTS, SEEDS):
-                if (name, variant, seed) in done:
-                    continue
-                dataset = load_dataset(name)
-                record = {
-                    "dataset": name,
-                    "variant": variant,
-                    "ratio": RATIO,
-                    "seed": seed,
-                    "accuracy": run(dataset, variant, seed),
-                    "sha256": dataset.sha256,
-                }
-                with RECORDS.open("a") as file:
-                    file.write(json.dumps(record) + "\n")
-                console.print(f"{name} {variant} seed {seed}: {record['accuracy']:.1%}")
-    except KeyboardInterrupt:
-        console.print("stopped; the next call goes on from here")
-        sys.exit(130)
+    settings = list(product(VARIANTS, SEEDS))
+    add_missing(
+        RECORDS, DATASETS, ("variant", "seed"), settings, run, lambda one: f"{one['accuracy']:.1%}"
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import replication
-from new_samples import VARIANTS, read_records
+from kept_records import read
+from new_samples import RECORDS as NEW_SAMPLES
+from new_samples import VARIANTS
 from rich.console import Console
 
 from manyview.experiments.plan import load_plan
@@ -72,7 +74,7 @@ def differences():
 
 def new_samples():
     groups = defaultdict(list)
-    for record in read_records().values():
+    for record in read(NEW_SAMPLES):
         groups[record["dataset"], record["variant"]].append(100 * record["accuracy"])
     lines = [f"| data set | {' | '.join(VARIANTS)} |", "|---|---:|---:|"]
     for dataset in dict.fromkeys(dataset for dataset, _ in groups):

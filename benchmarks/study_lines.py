@@ -1,49 +1,40 @@
-"""What studies of a growing trouble share: records that are kept, a table, and a figure of lines.
+"""What studies of a growing trouble share: a table, a figure of lines, and the command.
 
 A record is one fit: a data set, a series (a method, or a way to do it), a share of trouble, a
-seed, and scores. It is one line of a JSON lines file; what is in the file is not done again.
+seed, and scores.
 """
 
-import json
-import sys
 from collections import defaultdict
 from itertools import product
 
 import numpy as np
+from kept_records import add_missing, read
 from matplotlib import rc_context
 from rich.console import Console
 
-from manyview.data.catalog import load_dataset
 from manyview.report.figure_style import STYLE, legend_below, looks, panels
 from manyview.report.results import dataset_title
 from manyview.runs.records import score
 
-KEY = ("dataset", "series", "share", "seed")
-
-
-def read(file):
-    lines = file.read_text().splitlines() if file.exists() else []
-    return [json.loads(line) for line in lines]
+KEY = ("series", "share", "seed")
 
 
 def run_all(file, names, series, shares, seeds, run):
     """Append a record for each combination that has none; `run` returns the scores."""
-    console = Console()
-    done = {tuple(record[key] for key in KEY) for record in read(file)}
-    try:
-        for name in names:
-            wanted = [one for one in product(series, shares, seeds) if (name, *one) not in done]
-            dataset = load_dataset(name) if wanted else None
-            for one, share, seed in wanted:
-                found = run(dataset, one, share, seed)
-                head = dict(zip(KEY, (name, one, share, seed), strict=True))
-                record = {**head, **found, "sha256": dataset.sha256}
-                with file.open("a") as out:
-                    out.write(json.dumps(record) + "\n")
-                console.print(f"{name}, {one}, {share:.0%}, seed {seed}: {found['accuracy']:.1%}")
-    except KeyboardInterrupt:
-        console.print("stopped; the next call goes on from here")
-        sys.exit(130)
+    settings = list(product(series, shares, seeds))
+    add_missing(file, names, KEY, settings, run, lambda found: f"{found['accuracy']:.1%}")
+
+
+def main(arguments, file, datasets, series, shares, seeds, run, *, x_name, own):
+    """Run what is missing on the data sets named; after --page tell and draw what there is."""
+    if arguments[:1] != ["--page"]:
+        run_all(file, arguments or datasets, series, shares, seeds, run)
+        return
+    records = read(file)
+    Console().print(markdown(records, series, shares), soft_wrap=True)
+    for target in arguments[1:]:
+        drawn = figure(records, series, shares, x_name=x_name, own=own)
+        drawn.savefig(target, metadata={"Date": None} if target.endswith("svg") else None)
 
 
 def scores(answers, truth, counts):

@@ -10,17 +10,14 @@ Every split is one line of `results/tuning.jsonl`; the trials of a split are kep
 """
 
 import argparse
-import json
-import sys
 import warnings
 from itertools import product
 from pathlib import Path
 from time import perf_counter
 
-from rich.console import Console
+from kept_records import add_missing
 
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.catalog import load_dataset
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 from manyview.runs.records import score
@@ -69,37 +66,23 @@ def _accuracy(model, dataset, hidden):
     return round(score(model.transduction_, dataset.labels, hidden).accuracy, 6)
 
 
-def read_records():
-    lines = RECORDS.read_text().splitlines() if RECORDS.exists() else []
-    records = map(json.loads, lines)
-    return {(one["dataset"], one["ratio"], one["seed"], one["forced"]) for one in records}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("datasets", nargs="*", metavar="DATA")
     parser.add_argument("--trials", type=int, default=N_TRIALS)
     parser.add_argument("--force", action="store_true")
     asked = parser.parse_args()
-    console, done = Console(), read_records()
-    try:
-        for name in asked.datasets or DATASETS:
-            dataset = load_dataset(name)
-            for ratio, seed in product(RATIOS, SEEDS):
-                if (name, ratio, seed, asked.force) in done:
-                    continue
-                found = compare(dataset, ratio, seed, asked.trials, asked.force)
-                head = {"dataset": name, "ratio": ratio, "seed": seed, "forced": asked.force}
-                record = {**head, **found, "sha256": dataset.sha256}
-                with RECORDS.open("a") as file:
-                    file.write(json.dumps(record) + "\n")
-                console.print(
-                    f"{name} {ratio:.0%} seed {seed}: defaults {found['default_accuracy']:.1%}, "
-                    f"tuned {found['tuned_accuracy']:.1%} ({found['stopped']})"
-                )
-    except KeyboardInterrupt:
-        console.print("stopped; the next call goes on from here")
-        sys.exit(130)
+    add_missing(
+        RECORDS,
+        asked.datasets or DATASETS,
+        ("ratio", "seed", "forced"),
+        list(product(RATIOS, SEEDS, [asked.force])),
+        lambda dataset, ratio, seed, force: compare(dataset, ratio, seed, asked.trials, force),
+        lambda one: (
+            f"defaults {one['default_accuracy']:.1%}, tuned {one['tuned_accuracy']:.1%} "
+            f"({one['stopped']})"
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -57,3 +57,17 @@ def shapes(tmp_path, tiny_views):
     file = tmp_path / "shapes.npz"
     np.savez(file, **tiny_views.views, y=tiny_views.labels)
     return file
+
+
+@pytest.fixture
+def manyview(capsys):
+    """Run a command; returns its exit code, output and errors."""
+    from manyview.cli import main
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return end.value.code or 0, out, err
+
+    return run

@@ -9,7 +9,8 @@ PACKAGE = Path(__file__).parent.parent / "src" / "manyview"
 
 FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"cli"},
-    {"bench"},
+    {"bench", "tuning_verbs"},
+    {"options"},
     {"report"},
     {"tuning"},
     {"experiments"},

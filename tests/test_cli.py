@@ -33,19 +33,6 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def manyview(capsys):
-    """Run a command; returns its exit code, output and errors."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as end:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return end.value.code or 0, out, err
-
-    return run
-
-
-@pytest.fixture
 def refused(manyview):
     """Run a command that must end with 2 and one line; returns that line."""
 

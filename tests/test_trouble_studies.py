@@ -2,6 +2,7 @@
 
 import json
 
+import kept_records
 import label_noise
 import missing_views
 import numpy as np
@@ -51,7 +52,7 @@ def test_dropped_samples_get_the_most_frequent_class(dataset, tiny_views):
 
 
 def test_what_is_in_the_file_is_not_done_again(dataset, tmp_path, monkeypatch):
-    monkeypatch.setattr(study_lines, "load_dataset", lambda name: dataset)
+    monkeypatch.setattr(kept_records, "load_dataset", lambda name: dataset)
     calls = []
 
     def run(data, series, share, seed):

@@ -6,16 +6,33 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
 from manyview.bench import bench_app
 from manyview.errors import ManyviewError
+from manyview.options import (
+    INTERRUPTED,
+    AbstainBelow,
+    AsJson,
+    Data,
+    DataDir,
+    GraphsKey,
+    IdColumn,
+    LabelColumn,
+    Labels,
+    LabelsKey,
+    Method,
+    Protocol,
+    Quiet,
+    Run,
+    SamplesIn,
+    ViewsKey,
+    source_of,
+)
 from manyview.terminal import print_json, print_text, width
-
-if TYPE_CHECKING:
-    from manyview.runs.sources import DataSource
+from manyview.tuning_verbs import propose, tune
 
 # Libraries that take long to import (torch, scikit-learn) are imported by the verbs that need them.
 
@@ -28,7 +45,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(bench_app)
-USER_ERROR, INTERRUPTED = 2, 130
+USER_ERROR = 2
 # Base of all usage errors, in the click that this typer carries or stands on.
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 # Parameters of the library that are options here, to be named as such in errors.
@@ -37,60 +54,6 @@ OPTIONS = re.compile(
     r"|abstain_below|missing)"
     r"(=['\"]|=|(?= must be (?:one|above|a number) | is for | are called))"
 )
-
-Data = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="DATA",
-        help="A name of `manyview datasets`, a .mat or .npz file, a folder of tables, or "
-        "several tables (CSV, TSV, Parquet) or .npy arrays, one view each.",
-        show_default=False,
-    ),
-]
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE", help="File of labels, joined on sample ids; blank or -1 is unknown."
-    ),
-]
-DataDir = Annotated[
-    str | None,
-    typer.Option(metavar="DIR", help="Folder of the catalogue's files, if not MANYVIEW_DATA."),
-]
-ViewsKey = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help=".mat, .npz: variable of the views; may be repeated."),
-]
-LabelsKey = Annotated[
-    str | None, typer.Option(metavar="NAME", help=".mat, .npz: variable of the labels.")
-]
-GraphsKey = Annotated[
-    str | None, typer.Option(metavar="NAME", help=".mat, .npz: variable of graphs given as views.")
-]
-SamplesIn = Annotated[
-    str | None, typer.Option(metavar="rows|columns", help="Where the samples are, if not clear.")
-]
-IdColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Tables: column of the sample ids.")
-]
-LabelColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Tables: column of the labels.")
-]
-Protocol = Annotated[
-    str,
-    typer.Option(metavar="stratified|random", help="How --label-ratio draws: by class or not."),
-]
-Method = Annotated[str, typer.Option(metavar="NAME", help="A name of `manyview methods`.")]
-AbstainBelow = Annotated[
-    float | None,
-    typer.Option(
-        metavar="P", help="Write `unknown` for answers of a probability below this, 0 to 1."
-    ),
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -206,7 +169,7 @@ def fit(
     caching = {} if cache is None else {"cache_dir": cache}
     filling = {} if missing is None else {"missing": missing}
     settings = RunSettings(
-        source=_source(
+        source=source_of(
             data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
             label_column, missing,
         ),
@@ -239,7 +202,7 @@ def fit(
 
 @app.command()
 def predict(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder `manyview fit` left.")],
+    run: Run,
     data: Data,
     labels: Labels = None,
     out: Annotated[
@@ -265,7 +228,7 @@ def predict(
     from manyview.report.run_text import prediction_text
     from manyview.runs.predicting import check_writable, predict_run, write_predictions
 
-    source = _source(
+    source = source_of(
         data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
         label_column,
     )  # fmt: skip
@@ -284,7 +247,7 @@ def predict(
 
 @app.command()
 def explain(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder `manyview fit` left.")],
+    run: Run,
     sample: Annotated[
         str | None,
         typer.Option(metavar="ID", help="The sample, by its sample_id in predictions.csv."),
@@ -306,120 +269,8 @@ def explain(
         print_text(reasons_text(reasons, width()))
 
 
-@app.command()
-def tune(
-    data: Data,
-    labels: Labels = None,
-    label_ratio: Annotated[
-        float | None,
-        typer.Option(metavar="R", help="Hide all labels but this share; they are never seen."),
-    ] = None,
-    protocol: Protocol = "stratified",
-    seed: Annotated[int, typer.Option(metavar="S", help="Of split, search and method.")] = 0,
-    method: Method = "mgcn-dns",
-    param: Annotated[
-        list[str] | None,
-        typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter not to be tuned."),
-    ] = None,
-    trials: Annotated[
-        int, typer.Option(metavar="N", help="Configurations to try, the defaults included.")
-    ] = 30,
-    minutes: Annotated[float | None, typer.Option(metavar="M", help="Time for this call.")] = None,
-    scoring: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="accuracy, balanced_accuracy, macro_f1 or neg_log_loss."),
-    ] = "accuracy",
-    force: Annotated[
-        bool, typer.Option("--force", help="Tune even with one or two labels a class.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="The tuning's folder, new or its own.  [default: tuning/DATA-METHOD-seedS]",
-        ),
-    ] = None,
-    data_dir: DataDir = None,
-    views_key: ViewsKey = None,
-    labels_key: LabelsKey = None,
-    graphs_key: GraphsKey = None,
-    samples_in: SamplesIn = None,
-    id_column: IdColumn = None,
-    label_column: LabelColumn = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-) -> None:
-    """Choose parameters for DATA by hiding some of the known labels, and nothing else.
-
-    Stop it at any time: the same command goes on from there. Leaves a folder with tuning.json
-    (the parameters, for `manyview fit --params`), trials.csv and importance.svg.
-    """
-    from manyview.report.tuning_figure import tuning_files
-    from manyview.report.tuning_text import step_line, tuning_text
-    from manyview.runs.settings import RunSettings, parse_params
-    from manyview.tuning.tuned_data import tune_data
-
-    settings = RunSettings(
-        source=_source(
-            data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
-            label_column,
-        ),
-        method=method,
-        params=parse_params(param or []),
-        label_ratio=label_ratio,
-        protocol=protocol,
-        seed=seed,
-        out=out,
-    )  # fmt: skip
-    tuned = tune_data(
-        settings,
-        n_trials=trials,
-        minutes=minutes,
-        scoring=scoring,
-        force=force,
-        on_trial=None if quiet or as_json else lambda step: print_text(step_line(step), err=True),
-        extra_files=tuning_files,
-    )
-    if as_json:
-        print_json(tuned.document())
-    elif not quiet:
-        print_text(tuning_text(tuned, width()))
-    if tuned.tuning.stopped_ == "interrupted":
-        sys.exit(INTERRUPTED)  # past `main`, which would say that nothing was written
-
-
-@app.command()
-def propose(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder `manyview fit` left.")],
-    n: Annotated[int, typer.Option("-n", metavar="N", help="How many samples.")] = 10,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            metavar="coverage|uncertainty", help="Doubt and likeness to others, or doubt alone."
-        ),
-    ] = "coverage",
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="CSV file to fill in: sample_id, label (empty)."),
-    ] = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-) -> None:
-    """Name the samples of RUN to label next, the most useful first."""
-    from manyview.files import write_whole
-    from manyview.report.tuning_text import proposal_text
-    from manyview.runs.predicting import check_writable
-    from manyview.tuning.proposed_run import propose_for_run
-
-    if out is not None:
-        check_writable(out)
-    proposal = propose_for_run(run, n, strategy=strategy)
-    if out is not None:
-        write_whole(out, proposal.csv())
-    if as_json:
-        print_json(proposal.document())
-    elif not quiet:
-        print_text(proposal_text(proposal, width()))
+app.command()(tune)
+app.command()(propose)
 
 
 @app.command()
@@ -465,20 +316,6 @@ def methods(
         print_json(documents if name is None else documents[0])
     else:
         print_text(methods_text(chosen, width()))
-
-
-def _source(
-    data: list[str],
-    labels: str | None,
-    data_dir: str | None,
-    views_key: list[str] | None,
-    *options: str | None,
-) -> "DataSource":
-    from manyview.data.reading import ReadOptions
-    from manyview.runs.sources import DataSource
-
-    keys = views_key[0] if views_key and len(views_key) == 1 else views_key or None
-    return DataSource(tuple(data), labels, data_dir, ReadOptions(keys, *options))
 
 
 def _fail(message: str, context: Any = None) -> int:

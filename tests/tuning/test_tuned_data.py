@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 
-from manyview.cli import main
 from manyview.errors import InputError
 from manyview.tuning import folds as folds_module
 from manyview.tuning.tuned_data import read_params
@@ -19,19 +18,6 @@ def here(tmp_path, monkeypatch, shapes):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     return tmp_path
-
-
-@pytest.fixture
-def manyview(capsys):
-    """Run a command; returns its exit code, output and errors."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as end:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return end.value.code or 0, out, err
-
-    return run
 
 
 def test_tune_prints_the_choice_beside_the_defaults_and_the_next_command(manyview, here):
