@@ -23,6 +23,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"fitted_pass"},
     {"new_samples", "ground", "warm_start"},
     {"training"},
+    {"callbacks", "kept_weights"},
     {"network"},
     {"layers"},
     {"graphs", "fit_memory"},

@@ -375,6 +375,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
             codes,
             generator=generator,
             watch=self._watch,
+            tasks=self._tasks,
             enough=None if earlier is None else ENOUGH,
             **self._training_settings(codes),
         )

@@ -3,6 +3,7 @@
 ManyviewError
 ├── InputError            views, labels or a parameter break a rule   (also ValueError)
 │   └── InputTypeError    a value is no number at all                 (also TypeError)
+├── CallbackError         a callback of a fit raised an error         (also RuntimeError)
 ├── DataFileError         a file is missing or not as described
 └── PlanError             a plan of a study names something unknown   (also ValueError)
 
@@ -23,6 +24,10 @@ class InputError(ManyviewError, ValueError):
 
 class InputTypeError(InputError, TypeError):
     """A value that should be a number is of a type that cannot become one."""
+
+
+class CallbackError(ManyviewError, RuntimeError):
+    """A callback of a fit raised an error, which is this one's cause."""
 
 
 class DataFileError(ManyviewError):
