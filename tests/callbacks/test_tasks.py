@@ -179,11 +179,15 @@ def test_an_error_of_a_callback_names_it_and_leaves_nothing_half_fitted(fail_at,
 
 
 def test_the_cause_of_a_callbacks_error_is_kept(tiny_views):
-    error = ZeroDivisionError("boom")
+    error = ZeroDivisionError("boom.\nand much more")
     broken = Recorder(fail_at=("begin", "epoch", 0), error=error)
     with pytest.raises(CallbackError) as caught:
         quick().set_callbacks(broken).fit(tiny_views.views, tiny_views.known_labels)
     assert caught.value.__cause__ is error
+    assert str(caught.value) == (
+        "the callback Recorder failed in on_fit_task_begin of epoch 1: ZeroDivisionError: boom. "
+        "The model is as it was before; mend the callback, or call set_callbacks without it."
+    )
 
 
 def test_a_failed_second_fit_leaves_the_first(tiny_views):

@@ -8,7 +8,7 @@ import pytest
 
 from manyview import METHODS, MGCNDNSClassifier, MLflowCallback, TensorBoardCallback
 from manyview.callbacks.tensorboard import next_folder
-from manyview.errors import CallbackError, DataFileError, InputError
+from manyview.errors import CallbackError, InputError
 
 
 def quick(**parameters):
@@ -77,7 +77,7 @@ class TestTensorBoard:
     def test_a_folder_that_cannot_be_written_is_told(self, tiny_views, tmp_path):
         (tmp_path / "logs").write_text("a file")
         model = quick().set_callbacks(TensorBoardCallback(tmp_path / "logs"))
-        with pytest.raises(DataFileError, match=r"logs cannot be written to: Not a directory"):
+        with pytest.raises(CallbackError, match=r"logs cannot be written to: Not a directory"):
             model.fit(tiny_views.views, tiny_views.known_labels)
 
     def test_a_model_with_a_tracker_can_be_pickled(self, tiny_views, tmp_path):

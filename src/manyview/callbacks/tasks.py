@@ -17,7 +17,7 @@ from manyview.data.all_samples import AllSamples
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
-from manyview.errors import CallbackError, InputTypeError, ManyviewError
+from manyview.errors import CallbackError, InputTypeError
 
 if TYPE_CHECKING:
     from manyview.callbacks.shim import CallbackContext, CallbackSupportMixin, with_callbacks
@@ -175,11 +175,10 @@ def _named(callback_name: str, hook: Callable[..., Any]) -> Callable[..., Any]:
     def call(estimator: Any, context: "CallbackContext", **asked: Any) -> Any:
         try:
             return hook(estimator, context, **asked)
-        except ManyviewError:
-            raise
         except Exception as error:
             where = f"epoch {context.task_id + 1}" if context.task_name == "epoch" else "the fit"
-            told = f"{type(error).__name__}: {error}".removesuffix(": ").rstrip(".")
+            first_line = str(error).partition("\n")[0]
+            told = f"{type(error).__name__}: {first_line}".removesuffix(": ").rstrip(".")
             raise CallbackError(
                 f"the callback {callback_name} failed in {hook.__name__} of {where}: {told}. The "
                 "model is as it was before; mend the callback, or call set_callbacks without it."
