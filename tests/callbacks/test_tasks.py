@@ -51,6 +51,13 @@ class Asker(Recorder):
         return False
 
 
+class Greedy(Recorder):
+    """Asks for what no hook may ask for."""
+
+    def on_fit_task_end(self, estimator, context, *, test_labels):
+        raise AssertionError
+
+
 def quick(name="mgcn-dns", max_epochs=4, **parameters):
     if name in IN_EPOCHS:
         parameters["max_epochs"] = max_epochs
@@ -226,6 +233,8 @@ def test_bad_input_is_refused_before_any_callback_is_called(tiny_views):
         (Recorder, r"must be an object; got the class Recorder. Make one of it: Recorder\(...\)"),
         (print, "must have the methods setup, .*which lacks setup, teardown"),
         ("progress", "got 'progress', which lacks"),
+        ([Recorder()], r"one by one; got a list. Write set_callbacks\(\*callbacks\)"),
+        (Greedy(), r"on_fit_task_end of Greedy may ask for X, .*asks for test_labels"),
     ],
 )
 def test_what_is_no_callback_is_refused(wrong, message):
@@ -316,10 +325,6 @@ class TestShim:
         assert {task.estimator_name for task in root} == {"Model"}
 
     def test_a_hook_that_asks_for_something_unknown_is_refused(self, support):
-        class Greedy(Recorder):
-            def on_fit_task_end(self, estimator, context, *, test_labels):
-                raise AssertionError
-
         with pytest.raises(TypeError, match="test_labels"):
             self.fit_with(support, Greedy())
 

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from manyview.callbacks.shim import HOOK_ARGUMENTS
 from manyview.data.all_samples import AllSamples
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView
@@ -27,7 +29,8 @@ else:
     except ImportError:  # scikit-learn below 1.9
         from manyview.callbacks.shim import CallbackSupportMixin, with_callbacks
 
-HOOKS = ("setup", "teardown", "on_fit_task_begin", "on_fit_task_end")
+TASK_HOOKS = ("on_fit_task_begin", "on_fit_task_end")
+HOOKS = ("setup", "teardown", *TASK_HOOKS)
 Logits = Callable[[], np.ndarray]
 
 
@@ -50,11 +53,16 @@ class TakesCallbacks(CallbackSupportMixin):
 
 
 def check_callback(callback: object) -> None:
-    """Refuse what is no callback: a class, or an object that lacks a hook."""
+    """Refuse what is no callback: a class, a list, an object with hooks that do not fit."""
     if isinstance(callback, type):
         raise InputTypeError(
             f"a callback must be an object; got the class {callback.__name__}. Make one of it: "
             f"{callback.__name__}(...)."
+        )
+    if isinstance(callback, (list, tuple)):
+        raise InputTypeError(
+            f"callbacks must be given one by one; got a {type(callback).__name__}. Write "
+            "set_callbacks(*callbacks)."
         )
     lacking = [hook for hook in HOOKS if not callable(getattr(callback, hook, None))]
     if lacking:
@@ -62,6 +70,15 @@ def check_callback(callback: object) -> None:
             f"a callback must have the methods {', '.join(HOOKS)}; got {callback!r}, which lacks "
             f"{', '.join(lacking)}."
         )
+    for hook in TASK_HOOKS:
+        parameters = signature(getattr(callback, hook)).parameters.values()
+        asked = [given.name for given in parameters if given.kind is given.KEYWORD_ONLY]
+        if unknown := [name for name in asked if name not in HOOK_ARGUMENTS]:
+            raise InputTypeError(
+                f"{hook} of {type(callback).__name__} may ask for {', '.join(HOOK_ARGUMENTS)}; it "
+                f"asks for {', '.join(unknown)}. Loss and accuracy are in "
+                "estimator.training_curve_."
+            )
 
 
 class FitTasks:
