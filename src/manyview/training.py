@@ -5,14 +5,13 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
-from manyview.errors import InputError
+from manyview.errors import InputError, warn_user
 from manyview.progress import epoch_progress
 
 ONE_THREAD_BELOW = 5_000  # samples; an epoch of fewer is many short steps
@@ -227,11 +226,10 @@ def train_on_codes(
             **settings,
         )
     if curve.stopped == "interrupted":
-        warn(
+        warn_user(
             f"fit was interrupted after {curve.n_epochs} epochs; the weights of the lowest "
             "loss so far are kept.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return curve
 
