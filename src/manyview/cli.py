@@ -283,9 +283,9 @@ def datasets(
     as_json: AsJson = False,
 ) -> None:
     """List the data sets known by name, and which are here."""
-    from manyview.data.catalog import CATALOG, find_card
+    from manyview.data.card_files import find_card, is_here
+    from manyview.data.cards import CATALOG
     from manyview.report.dataset_text import card_document, card_text, catalog_text
-    from manyview.runs.sources import is_here
 
     cards = list(CATALOG.values()) if name is None else [find_card(name)]
     listed = [(card, is_here(card, data_dir)) for card in cards]
