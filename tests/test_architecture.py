@@ -18,6 +18,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"methods"},
     {"classifier", "baselines"},
     {"explainable"},
+    {"new_reasons"},
     {"explainer"},
     {"contract"},
     {"model_file"},

@@ -11,6 +11,7 @@ from manyview.contract import MultiViewClassifier
 from manyview.data.labels import UNKNOWN
 from manyview.explainer import Explainer
 from manyview.fitted_pass import FittedPass
+from manyview.new_reasons import explain_new
 from manyview.new_samples import Attachment
 from manyview.reasons import Explanation, ViewEffect, find_sample
 
@@ -54,6 +55,45 @@ class ExplainableClassifier(MultiViewClassifier):
         row = find_sample(sample, sample_ids, n_samples)
         names = range(n_samples) if sample_ids is None else sample_ids
         return self.explainer().explain(row, [str(name) for name in names])
+
+    def explain_new(
+        self,
+        views: Any,
+        sample: int | str = 0,
+        *,
+        new_ids: Sequence[str] | None = None,
+        sample_ids: Sequence[str] | None = None,
+    ) -> Explanation:
+        """Give the reasons of the answer that `predict` gives a sample that came after the fit.
+
+        Parameters
+        ----------
+        views
+            New samples, as `predict` takes them.
+        sample
+            Row number among these, or one of `new_ids`.
+        new_ids, sample_ids
+            One name a new and a fitted sample; row numbers where there are none.
+
+        Examples
+        --------
+        >>> import manyview
+        >>> data = manyview.load_dataset("digits")
+        >>> labels = manyview.hide_labels(data.labels, keep=0.05, random_state=0)
+        >>> model = manyview.MGCNDNSClassifier(max_epochs=20, random_state=0)
+        >>> model = model.fit(data.views[:1000], labels[:1000])
+        >>> why = model.explain_new(data.views[1000:], 7)
+        >>> parts = [why.itself, *why.neighbors]
+        >>> abs(sum(part.margin for part in parts) - why.margin) < 1e-9
+        True
+        """
+        check_is_fitted(self)
+        opened = self._open(views, reset=False)
+        row = find_sample(sample, new_ids, len(opened))
+        name = str(row if new_ids is None else new_ids[row])
+        n_fitted = len(self.label_distributions_)
+        names = [str(one) for one in (range(n_fitted) if sample_ids is None else sample_ids)]
+        return explain_new(self.explainer(), opened[[row]], name, names)
 
     def view_effects(self, y: Any = None) -> tuple[ViewEffect, ...]:
         """Leave out each view in turn, without learning anew: which answers change.
