@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
 from manyview.callbacks.tasks import FitTasks
-from manyview.errors import InputError
+from manyview.errors import InputError, warn_user
 from manyview.kept_weights import BestWeights, MeanWeights
 from manyview.progress import epoch_progress
 
@@ -254,11 +253,10 @@ def train_on_codes(
             **settings,
         )
     if curve.stopped == "interrupted":
-        warn(
+        warn_user(
             f"fit was interrupted after {curve.n_epochs} epochs; the weights of the lowest "
             "loss so far are kept.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return curve
 
