@@ -31,7 +31,16 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"graphs", "fit_memory"},
     {"data"},
     {"memory", "calibration"},
-    {"terminal", "reasons", "distributions", "simplex", "parameters", "progress", "files"},
+    {
+        "terminal",
+        "reasons",
+        "lessons",
+        "distributions",
+        "simplex",
+        "parameters",
+        "progress",
+        "files",
+    },
     {"errors"},
 ]
 FLOOR_OF = {room: depth for depth, rooms in enumerate(FLOORS) for room in rooms}

@@ -27,6 +27,7 @@ from manyview.graphs.view_graphs import pick_n_neighbors
 from manyview.ground import Ground, shared_ground, tell_recalls
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
+from manyview.lessons import Lesson, Round, prepare_lesson
 from manyview.network import MGCNDNS, NetworkInputs, build_network
 from manyview.new_samples import (
     Attachment,
@@ -40,6 +41,8 @@ from manyview.parameters import draw_seed
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
 from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_of
 
+SEEDS_APART = 100  # of the networks of one fit; folds of the calibration take those between
+
 
 class MGCNDNSClassifier(ExplainableClassifier):
     """Label all samples of a multi-view data set from a few known labels.
@@ -48,6 +51,12 @@ class MGCNDNSClassifier(ExplainableClassifier):
 
     Parameters
     ----------
+    recipe
+        "few-labels" lets the answers of a network teach the next, cleaned by the neighbours'
+        answers, the classes' expected shares and the agreement in each view (see
+        `manyview.lessons`); "paper" trains one network on the labels alone, as the paper does.
+    max_rounds
+        Networks taught so after the first; fewer where answers have settled.
     n_neighbors
         Neighbours k in each view's graph; "auto" takes 10 to 20, the more the fewer samples are
         labeled, and less where classes are small (see `choose_n_neighbors`).
@@ -138,7 +147,8 @@ class MGCNDNSClassifier(ExplainableClassifier):
     edge_gates_ : CSR, learned gate of each edge, None without graph learning
     node_confidence_ : [sample], None without differentiable selection
     threshold_ : float, None without differentiable selection
-    training_curve_ : loss and accuracy on the labeled samples by epoch
+    training_curve_ : loss and accuracy on the labeled samples by epoch, of the last network
+    rounds_ : list of `Round`, one for each network that was taught by the one before
     temperature_ : float, what logits are divided by; 1 without calibration
     calibration_ : the held-out labels and their logits, None without calibration
     given_codes_ : [sample], class number of the label it came with, -1 without one
@@ -177,6 +187,7 @@ class MGCNDNSClassifier(ExplainableClassifier):
         GraphAnchor,
         InputScaling,
         LearnedWeights,
+        Round,
         SelectionRule,
         TrainingCurve,
         ViewScaler,
@@ -188,11 +199,14 @@ class MGCNDNSClassifier(ExplainableClassifier):
     # What models saved before these existed have.
     temperature_: float = 1.0
     calibration_: Calibration | None = None
+    rounds_: list[Round] = []  # noqa: RUF012
     _kept_ground: dict[Any, Any] | None = None  # of the last fit with a warm start
 
     def __init__(
         self,
         *,
+        recipe: str = "few-labels",
+        max_rounds: int = 2,
         n_neighbors: int | str = "auto",
         metric: str = "cosine",
         scaling: Scaling = "unit",
@@ -226,6 +240,8 @@ class MGCNDNSClassifier(ExplainableClassifier):
         verbose: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
+        self.recipe = recipe
+        self.max_rounds = max_rounds
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.scaling = scaling
@@ -293,7 +309,7 @@ class MGCNDNSClassifier(ExplainableClassifier):
         )
         ground = self._ground(views, generator)
         inputs = ground.inputs
-        network, self.training_curve_ = self._fit_network(
+        network, self.training_curve_, self.rounds_ = self._fit_in_rounds(
             inputs, codes, generator, earlier=earlier, watch=self._watch, tasks=self._tasks
         )
         self._calibrate(inputs, codes, generator)
@@ -354,6 +370,44 @@ class MGCNDNSClassifier(ExplainableClassifier):
         state.pop("_kept_ground", None)  # laid again where it is needed
         return state
 
+    def _fit_in_rounds(
+        self,
+        inputs: NetworkInputs,
+        codes: np.ndarray,
+        generator: torch.Generator,
+        *,
+        earlier: LearnedWeights | None = None,
+        **told: Any,
+    ) -> tuple[MGCNDNS, TrainingCurve, list[Round]]:
+        """Train a network on the labels, then others that its answers teach; set nothing.
+
+        Ends when a network answers as its teacher did, when the user interrupts it, or after
+        `max_rounds`; a warm start has one round.
+        """
+        network, curve = self._fit_network(inputs, codes, generator, earlier=earlier, **told)
+        rounds: list[Round] = []
+        max_rounds = self.max_rounds if earlier is None else min(self.max_rounds, 1)
+        while self.recipe != "paper" and len(rounds) < max_rounds and not curve.was_cut_short:
+            answers = self._answers(network, inputs)
+            lesson = prepare_lesson(answers, codes, self.view_graphs_, self._class_weights(codes))
+            seed = generator.initial_seed() + SEEDS_APART * (1 + len(rounds))
+            own = torch.Generator(device=generator.device).manual_seed(seed)
+            network, curve = self._fit_network(
+                inputs, codes, own, earlier=earlier, lesson=lesson, **told
+            )
+            taught = Round.between(answers, self._answers(network, inputs), lesson, curve.n_epochs)
+            rounds.append(taught)
+            if taught.has_settled:
+                break
+        return network, curve, rounds
+
+    @torch.no_grad()
+    def _answers(self, network: MGCNDNS, inputs: NetworkInputs) -> np.ndarray:
+        return softmax(network(*inputs).cpu().numpy())
+
+    def _class_weights(self, codes: np.ndarray) -> np.ndarray | None:
+        return class_weights(self.class_weight, self.classes_, codes)
+
     def _fit_network(
         self,
         inputs: NetworkInputs,
@@ -361,16 +415,17 @@ class MGCNDNSClassifier(ExplainableClassifier):
         generator: torch.Generator,
         *,
         earlier: LearnedWeights | None = None,
+        lesson: Lesson | None = None,
         watch: Watch | None = None,
         tasks: FitTasks | None = None,
     ) -> tuple[MGCNDNS, TrainingCurve]:
         """Train a network of its own on class numbers, -1 where unknown; set nothing.
 
         Weights are drawn from the generator's seed, dropout from the generator. What is learned
-        goes on from `earlier`, where it is given; `watch` gets the answers of every epoch, and
-        `tasks` tells the callbacks.
+        goes on from `earlier`, and a `lesson` is learned beside the labels, where they are given;
+        `watch` gets the answers of every epoch, and `tasks` tells the callbacks.
         """
-        network = self._build(inputs, generator)
+        network = self._build(inputs, generator, lesson)
         if earlier is not None:
             earlier.start(network, network.layers()[-1].weight, self.classes_)
         curve = train_on_codes(
@@ -385,12 +440,15 @@ class MGCNDNSClassifier(ExplainableClassifier):
             weight_decay=self.weight_decay,
             max_epochs=self.max_epochs,
             tol=self.tol,
-            class_weight=class_weights(self.class_weight, self.classes_, codes),
+            class_weight=self._class_weights(codes),
+            lesson=lesson,
             verbose=self.verbose,
         )
         return network, curve
 
-    def _build(self, inputs: NetworkInputs, generator: torch.Generator) -> MGCNDNS:
+    def _build(
+        self, inputs: NetworkInputs, generator: torch.Generator, lesson: Lesson | None = None
+    ) -> MGCNDNS:
         """Make the network, with weights drawn from the generator's seed."""
         return build_network(
             inputs,
@@ -408,6 +466,7 @@ class MGCNDNSClassifier(ExplainableClassifier):
             n_layers=self.n_layers,
             dropout=self.dropout,
             seed=generator.initial_seed(),
+            view_shares=None if lesson is None else lesson.view_shares,
         ).to(generator.device)
 
     def _calibrate(
@@ -423,7 +482,7 @@ class MGCNDNSClassifier(ExplainableClassifier):
             own = torch.Generator(device=generator.device).manual_seed(seed + 1 + fold)
             with catch_warnings():
                 simplefilter("ignore", ConvergenceWarning)  # said of the calibration as a whole
-                network, curve = self._fit_network(inputs, shown, own)
+                network, curve, _ = self._fit_in_rounds(inputs, shown, own)
             if curve.stopped == "interrupted":
                 raise InterruptedFitError
             with torch.no_grad():

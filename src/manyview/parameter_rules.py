@@ -13,6 +13,7 @@ from manyview.memory import check_max_memory
 from manyview.parameters import check_number, check_whole_number
 
 CHOICES = {
+    "recipe": ("few-labels", "paper"),
     "metric": ("cosine", "euclidean"),
     "symmetry": ("union", "mutual"),
     "graph_learning": ("edge", "low-rank", "full", None),
@@ -45,6 +46,7 @@ def check_parameters(params: Mapping[str, Any], views: MultiView) -> None:
         check_choice("calibration_folds", params["calibration_folds"], ("auto",))
     else:
         check_whole_number("calibration_folds", params["calibration_folds"], at_least=1)
+    check_whole_number("max_rounds", params["max_rounds"], at_least=0)
     check_whole_number("min_common_neighbors", params["min_common_neighbors"], at_least=0)
     if params["n_selected"] is not None:
         check_whole_number("n_selected", params["n_selected"], at_least=1)

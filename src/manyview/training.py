@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from manyview.callbacks.tasks import FitTasks
 from manyview.errors import InputError, warn_user
 from manyview.kept_weights import BestWeights, MeanWeights
+from manyview.lessons import Lesson
 from manyview.progress import epoch_progress
 
 ONE_THREAD_BELOW = 5_000  # samples; an epoch of fewer is many short steps
@@ -45,6 +46,11 @@ class TrainingCurve:
     def n_epochs(self) -> int:
         """Number of finished epochs."""
         return len(self.loss)
+
+    @property
+    def was_cut_short(self) -> bool:
+        """Whether the user ended it, by Ctrl-C or a callback."""
+        return self.stopped in ("interrupted", "callback")
 
     def has_converged(self, tol: float) -> bool:
         """Say whether the last ten epochs lowered the mean loss by less than `tol`."""
@@ -82,6 +88,20 @@ def labeled_cross_entropy(
     return nn.functional.cross_entropy(logits, labels, weight=class_weight)
 
 
+def lesson_divergence(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """Weighted mean of how far answers are from those taught: Kullback-Leibler divergence.
+
+        sum_i w_i sum_c t_ic log(t_ic / p_ic) / sum_i w_i
+
+    Shapes
+    ------
+    logits, targets : [sample, class]
+    weights : [sample]
+    """
+    surprise = nn.functional.kl_div(logits.log_softmax(dim=1), targets, reduction="none")
+    return weights @ surprise.sum(dim=1) / weights.sum()
+
+
 def train(
     network: nn.Module,
     inputs: tuple[Any, ...],
@@ -95,6 +115,7 @@ def train(
     not_decayed: Collection[nn.Parameter] = (),
     class_weight: Tensor | None = None,
     loss_of: Loss = labeled_cross_entropy,
+    lesson: tuple[Tensor, Tensor] | None = None,
     generator: torch.Generator | None = None,
     before_epoch: Callable[[], None] | None = None,
     after_step: AfterStep | None = None,
@@ -118,6 +139,8 @@ def train(
         Parameters of the network that `weight_decay` leaves alone.
     loss_of
         Loss of the labeled samples' rows, their labels and the weights of the classes.
+    lesson
+        Targets and weights of all samples, to learn beside the labels (see `lesson_divergence`).
     generator
         Source of the dropout's randomness.
     before_epoch
@@ -139,8 +162,10 @@ def train(
     mean = MeanWeights(network, SMOOTHING)
 
     def run() -> tuple[Tensor, Tensor]:
-        logits = network(*inputs, generator=generator)[is_labeled]
-        return logits, loss_of(logits, known, class_weight)
+        every_logits = network(*inputs, generator=generator)
+        logits = every_logits[is_labeled]
+        loss = loss_of(logits, known, class_weight)
+        return logits, loss if lesson is None else loss + lesson_divergence(every_logits, *lesson)
 
     try:
         for _ in range(max_epochs):
@@ -207,6 +232,7 @@ def train_on_codes(
     watch: Watch | None = None,
     tasks: FitTasks | None = None,
     logits_of_all: Callable[[], Tensor] | None = None,
+    lesson: Lesson | None = None,
     **settings: Any,
 ) -> TrainingCurve:
     """Train as the `fit` of a classifier does: from numpy, with progress, warning after Ctrl-C.
@@ -247,6 +273,12 @@ def train_on_codes(
             class_weight=None
             if class_weight is None
             else torch.tensor(class_weight).float().to(device),
+            lesson=None
+            if lesson is None
+            else (
+                torch.from_numpy(lesson.targets).to(device),
+                torch.from_numpy(lesson.weights).to(device),
+            ),
             generator=generator,
             before_epoch=None if tasks is None else tasks.begin_epoch,
             on_epoch=tell,
