@@ -106,6 +106,6 @@ def test_citation_names_the_software_and_the_paper():
 
 def test_changelog_has_a_section_for_the_version():
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    heads = re.findall(r"^## \[(.+?)\]", changelog, flags=re.MULTILINE)
-    released = re.sub(r"\.dev\d+$", "", PROJECT["version"])
-    assert heads[0] in {"Unreleased", released}
+    heads = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$", changelog, flags=re.MULTILINE)
+    assert PROJECT["version"] in dict(heads) or heads[0] == ("Unreleased", "")
+    assert all(date for head, date in heads if head != "Unreleased")
