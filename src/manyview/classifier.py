@@ -387,7 +387,9 @@ class MGCNDNSClassifier(ExplainableClassifier):
         network, curve = self._fit_network(inputs, codes, generator, earlier=earlier, **told)
         rounds: list[Round] = []
         max_rounds = self.max_rounds if earlier is None else min(self.max_rounds, 1)
-        while self.recipe != "paper" and len(rounds) < max_rounds and not curve.was_cut_short:
+        if self.recipe == "paper" or (codes >= 0).all():
+            max_rounds = 0
+        while len(rounds) < max_rounds and not curve.was_cut_short:
             answers = self._answers(network, inputs)
             lesson = prepare_lesson(answers, codes, self.view_graphs_, self._class_weights(codes))
             seed = generator.initial_seed() + SEEDS_APART * (1 + len(rounds))

@@ -4,7 +4,7 @@ With few labels most edges are far from any of them: the network learns little t
 classes come out of the wrong size, and a view of noise counts as much as a good one. But its
 answers, once cleaned, are signals for every sample, every edge and every view:
 
-probabilities -> align_shares -> view_agreement -> smooth -> align_shares -> Lesson
+probabilities -> align_shares -> view_agreement -> smooth -> Lesson
 
 A lesson gives each unlabeled sample a distribution over the classes and a weight, and each view
 a share to start with. The next network learns from it beside the labels.
@@ -18,7 +18,7 @@ from scipy import sparse
 
 # Labels that the answers' own class shares count for. As many labels and their shares weigh alike.
 ANSWERS_COUNT_FOR = 20.0
-NEIGHBORS_SHARE = 0.7  # of what a sample's neighbours say in its cleaned answer, in each step
+NEIGHBORS_SHARE = 0.5  # of what a sample's neighbours say in its cleaned answer, in each step
 SHARPNESS = 3.0  # power of the probabilities that are taught
 TRUST = 2.0  # power of the probability of an answer that is its weight
 SETTLED = 0.005  # share of changed answers below which no further round is needed
@@ -95,12 +95,11 @@ def prepare_lesson(
     class_weight : [class]
     """
     graphs = [without_loops(graph) for graph in view_graphs]
-    class_shares = expected_shares(probabilities, codes)
-    answers = align_shares(probabilities, class_shares)
+    answers = align_shares(probabilities, expected_shares(probabilities, codes))
     agreement = np.array([view_agreement(graph, answers) for graph in graphs])
     shares = np.maximum(agreement, LEAST_AGREEMENT)
     shares /= shares.sum()
-    answers = align_shares(smooth(answers, codes, graphs, shares), class_shares)
+    answers = smooth(answers, codes, graphs, shares)
     weights = np.where(codes >= 0, 0.0, answers.max(axis=1) ** TRUST)
     targets = _rows_to_one(answers**SHARPNESS)
     if class_weight is not None:
@@ -198,11 +197,11 @@ def smooth(
     graphs: Sequence[sparse.csr_array],
     view_shares: np.ndarray,
     *,
-    n_steps: int = 20,
+    n_steps: int = 10,
 ) -> np.ndarray:
     """Let every answer hear its neighbours', and those theirs, the labels being certain.
 
-        F <- 0.7 D^-1 A F + 0.3 P,   A = sum_v share_v A_v
+        F <- 1/2 D^-1 A F + 1/2 P,   A = sum_v share_v A_v
 
     Shapes
     ------
