@@ -17,7 +17,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"runs"},
     {"methods"},
     {"classifier", "baselines"},
-    {"explainer"},
+    {"explainer", "embedding"},
     {"contract"},
     {"model_file"},
     {"fitted_pass"},

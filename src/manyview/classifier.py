@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from manyview.calibration import Calibration, calibrate, choose_n_folds
-from manyview.contract import MethodCard, MultiViewClassifier
+from manyview.contract import MethodCard
 from manyview.data.checksums import views_checksum
 from manyview.data.inputs import InputScaling
 from manyview.data.labels import UNKNOWN, class_weights
@@ -20,6 +20,7 @@ from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
+from manyview.embedding import EmbeddingClassifier
 from manyview.errors import CalibrationWarning, check_choice
 from manyview.explainer import Explainer
 from manyview.fit_memory import memory_of_fit
@@ -60,7 +61,7 @@ FIXED_BY_WEIGHTS = (
 )
 
 
-class MGCNDNSClassifier(MultiViewClassifier):
+class MGCNDNSClassifier(EmbeddingClassifier):
     """Label all samples of a multi-view data set from a few known labels.
 
     Multi-view graph convolutional network with differentiable node selection (MGCN-DNS).
@@ -165,6 +166,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
     neighbor_recall_ : dict of view -> share of the true neighbours found; 1 if searched exactly
     learned_weights_ : what a warm start goes on from, None without `warm_start`
     is_labeled_ : [sample], whether its label was given
+    embedding_ : [sample, hidden], what the last convolution gets
     view_names_, n_features_in_, n_features_by_view_
 
     Examples

@@ -106,12 +106,7 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         """Class probabilities of the given rows as samples that came after the fit."""
         check_is_fitted(self)
         if isinstance(X, AllSamples):
-            if self.all_samples_ != X.checksum():
-                raise InputError(
-                    "rows of AllSamples must belong to the samples of the fit, and these do not. "
-                    "Fit with AllSamples of the same views, or pass plain views."
-                )
-            return np.asarray(self.label_distributions_[X.rows])
+            return np.asarray(self.label_distributions_[self._fitted_rows(X)])
         self.check_labels_new_samples()
         return self._label_new(self._open(X, reset=False))
 
@@ -201,6 +196,15 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     def _label_new(self, views: MultiView) -> np.ndarray:
         """Return the class probabilities of new samples."""
         raise NotImplementedError
+
+    def _fitted_rows(self, samples: AllSamples) -> np.ndarray:
+        """Rows of the fit that are asked about; refuse samples that were not in it."""
+        if self.all_samples_ != samples.checksum():
+            raise InputError(
+                "rows of AllSamples must belong to the samples of the fit, and these do not. "
+                "Fit with AllSamples of the same views, or pass plain views."
+            )
+        return samples.rows
 
     def _codes_of(self, y: Any) -> np.ndarray:
         """Class numbers of labels of the fitted samples: -1 unknown, -2 of no known class."""

@@ -137,15 +137,21 @@ class Attachment:
 
     def logits(self, views: MultiView) -> np.ndarray:
         """Return the logits of new samples: [new, class]."""
+        return self.outputs(views)[-1]
+
+    def outputs(self, views: MultiView) -> list[np.ndarray]:
+        """Return what each convolution gives for new samples: [new, output], the logits last."""
         edges, loops = self._fuse(views)
         edges, loops = edges * self.mean_gate, loops * self.loop_gate
         edges, loops = self._select(edges, loops)
         own = self.first_messages(views)
+        found = []
         for number, messages in enumerate(self.messages):
             hidden = edges @ messages + loops[:, None] * own
+            found.append(np.asarray(hidden))
             if number + 1 < len(self.weights):
                 own = np.maximum(hidden, 0.0) @ self.weights[number + 1]
-        return np.asarray(hidden)
+        return found
 
     def _fuse(self, views: MultiView) -> tuple[sparse.csr_array, np.ndarray]:
         """Fused, renormalised edges to fitted samples and self-loops, Eq. (2)-(7).
