@@ -25,7 +25,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"training"},
     {"network"},
     {"layers"},
-    {"graphs", "fit_memory"},
+    {"graphs", "fit_memory", "per_view", "annotating", "pyg"},
     {"data"},
     {"memory", "calibration"},
     {"terminal", "reasons", "distributions", "simplex", "parameters", "progress", "files"},

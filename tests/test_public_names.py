@@ -16,14 +16,18 @@ PUBLIC_NAMES = [
     "MGCNDNSClassifier",
     "ManyviewError",
     "MultiView",
+    "PerView",
     "SCORERS",
     "__version__",
+    "annotate",
     "draw_labeled",
+    "from_pyg",
     "hide_labels",
     "load_dataset",
     "make_multiview_classification",
     "propose_labels",
     "read_views",
+    "to_pyg",
     "tune",
 ]
 

@@ -169,6 +169,8 @@ def test_unknown_place_is_refused_with_those_there(cohort):
 def test_options_of_other_formats_are_refused(cohort, file):
     with pytest.raises(InputError, match="labels_key is for arrays and tables"):
         read_views(file, labels_key="y")
+    with pytest.raises(InputError, match=r"id_column is for tables; got 'id' with cohort\.h5mu"):
+        read_views(file, id_column="id")
     with pytest.raises(InputError, match="id_column is for files; got 'id' with MuData"):
         read_views(cohort, id_column="id")
 

@@ -165,6 +165,8 @@ def _read(paths: Sequence[Path], options: ReadOptions, given: LabelColumn | None
     suffix, file = paths[0].suffix.casefold(), paths[0].name
     if suffix in ANNOTATED_SUFFIXES:
         _refuse_options(options, ("labels_key", "samples_in"), "arrays and tables", file)
+        if given is None:
+            _refuse_options(options, ("id_column",), "tables", file)
         return read_annotated_file(paths[0], options, given)
     if suffix in (*SINGLE_SUFFIXES, NPY_SUFFIX) and given is None:
         _refuse_options(options, ("id_column", "label_column"), "tables", file)

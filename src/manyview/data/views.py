@@ -177,11 +177,19 @@ class MultiView:
         taken._mask, taken._unfinite = None if self._mask is None else self._mask[rows], {}
         return taken
 
-    def with_views(self, views: Mapping[str, View]) -> "MultiView":
-        """Put other values in the place of some views; who has which view stays."""
+    def with_views(
+        self, views: Mapping[str, View], columns: Mapping[str, Sequence[str]] | None = None
+    ) -> "MultiView":
+        """Put other values in the place of some views; who has which view stays.
+
+        `columns` names the columns of these; without it they keep the names they had.
+        """
         changed = MultiView(self, present=self.present)
         changed._views.update(views)
         changed._unfinite = {}
+        if columns is not None:
+            kept = {name: own for name, own in self.columns.items() if name not in views}
+            changed.columns = kept | {name: tuple(own) for name, own in columns.items()}
         return changed
 
     def with_columns_as(self, columns: Mapping[str, Sequence[str]]) -> "MultiView":

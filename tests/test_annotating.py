@@ -1,0 +1,87 @@
+"""Results written back into a MuData or AnnData."""
+
+import numpy as np
+import pytest
+
+from manyview.annotating import annotate
+from manyview.classifier import MGCNDNSClassifier
+from manyview.errors import InputError
+from manyview.methods import METHODS
+
+anndata = pytest.importorskip("anndata")
+mudata = pytest.importorskip("mudata")
+pd = pytest.importorskip("pandas")
+
+pytestmark = pytest.mark.filterwarnings("ignore:From 0.4:FutureWarning")
+
+KINDS = np.array(["ill", "old", "well"])
+
+
+@pytest.fixture
+def cohort(tiny_views):
+    """60 samples: the last five lack `colour`."""
+    names = [f"p{number}" for number in range(60)]
+    parts = {}
+    for name, view in tiny_views.views.items():
+        n_rows = 55 if name == "colour" else 60
+        parts[name] = anndata.AnnData(
+            view[:n_rows],
+            obs=pd.DataFrame(index=names[:n_rows]),
+            var=pd.DataFrame(index=[f"{name}{number}" for number in range(view.shape[1])]),
+        )
+    whole = mudata.MuData(parts)
+    known = tiny_views.known_labels
+    whole.obs["kind"] = np.where(known == -1, None, KINDS[known])
+    return whole
+
+
+@pytest.fixture
+def model(cohort):
+    return MGCNDNSClassifier(max_epochs=30, random_state=0, tol=0).fit(cohort, cohort.obs["kind"])
+
+
+def test_results_survive_the_file(cohort, model, tiny_views, tmp_path):
+    annotate(cohort, model)
+    cohort.write(tmp_path / "out.h5mu")
+    back = mudata.read_h5mu(tmp_path / "out.h5mu")
+    labels = back.obs["manyview_label"]
+    assert labels.dtype.categories.tolist() == ["ill", "old", "well"]
+    np.testing.assert_array_equal(labels.to_numpy(dtype=object), model.transduction_)
+    assert (labels.to_numpy(dtype=object) == KINDS[tiny_views.labels]).mean() > 0.9
+    np.testing.assert_array_equal(back.obs["manyview_labeled"], tiny_views.known_labels != -1)
+    np.testing.assert_allclose(back.obs["manyview_confidence"], model.node_confidence_)
+    np.testing.assert_allclose(
+        back.obs["manyview_probability"], model.label_distributions_.max(axis=1)
+    )
+    np.testing.assert_allclose(back.obsm["manyview_probabilities"], model.label_distributions_)
+    np.testing.assert_allclose(back.obsm["manyview_embedding"], model.embedding_)
+    np.testing.assert_allclose(
+        back.obsp["manyview_graph"].toarray(), model.selected_graph_.toarray()
+    )
+    assert back.uns["manyview"]["classes"].tolist() == ["ill", "old", "well"]
+    assert back.uns["manyview"]["views"].tolist() == ["shape", "colour"]
+    np.testing.assert_allclose(back.uns["manyview"]["view_importance"], model.view_importance_)
+
+
+def test_answers_below_a_probability_are_blank(cohort, model):
+    surest = model.label_distributions_.max(axis=1)
+    annotate(cohort, model, min_probability=float(np.median(surest)), prefix="sure")
+    np.testing.assert_array_equal(cohort.obs["sure_label"].isna(), surest < np.median(surest))
+    assert "manyview_label" not in cohort.obs
+
+
+def test_results_can_be_written_twice_and_into_an_anndata(tiny_views):
+    alone = anndata.AnnData(tiny_views.views["shape"])
+    model = METHODS["knn"]().fit(alone, tiny_views.known_labels)
+    for _ in range(2):
+        annotate(alone, model)
+    assert alone.obs["manyview_label"].tolist() == model.transduction_.tolist()
+    assert "manyview_graph" not in alone.obsp
+    assert "manyview_confidence" not in alone.obs
+
+
+def test_other_data_are_refused(cohort, model):
+    with pytest.raises(InputError, match="must be a MuData or an AnnData; got dict"):
+        annotate({}, model)
+    with pytest.raises(InputError, match=r"fitted on 60, the data hold 10\."):
+        annotate(cohort[:10], model)
