@@ -5,6 +5,8 @@ import pytest
 
 from manyview.annotating import annotate
 from manyview.classifier import MGCNDNSClassifier
+from manyview.data.catalog import load_dataset
+from manyview.data.splits import hide_labels
 from manyview.errors import InputError
 from manyview.methods import METHODS
 
@@ -78,6 +80,31 @@ def test_results_can_be_written_twice_and_into_an_anndata(tiny_views):
     assert alone.obs["manyview_label"].tolist() == model.transduction_.tolist()
     assert "manyview_graph" not in alone.obsp
     assert "manyview_confidence" not in alone.obs
+
+
+@pytest.mark.data
+def test_patients_who_lack_omics_are_labeled_and_annotated():
+    data = load_dataset("rosmap")
+    rng = np.random.default_rng(0)
+    lacks = np.where(rng.random(351) < 0.3, rng.integers(3, size=351), -1)
+    patients = np.array([f"patient{number}" for number in range(351)])
+    parts = {}
+    for number, name in enumerate(data.views.names):
+        has = lacks != number
+        columns = pd.DataFrame(index=[f"{name}{column}" for column in range(200)])
+        patients_here = pd.DataFrame(index=patients[has])
+        parts[name] = anndata.AnnData(data.views[name][has], patients_here, columns)
+    cohort = mudata.MuData(parts)
+    truth = pd.Series(data.labels, index=patients)[cohort.obs_names].to_numpy()
+    labels = hide_labels(truth, keep=0.3, random_state=0)
+    model = MGCNDNSClassifier(scaling="standard", random_state=0).fit(cohort, labels)
+    annotate(cohort, model)
+    hidden = labels == -1
+    found = cohort.obs["manyview_label"].to_numpy()
+    assert (found == truth)[hidden].mean() > 0.65
+    incomplete = np.isin(cohort.obs_names, patients[lacks >= 0])
+    assert incomplete.sum() == 90
+    assert (found == truth)[hidden & incomplete].mean() > 0.55
 
 
 def test_other_data_are_refused(cohort, model):
