@@ -6,6 +6,7 @@ import pytest
 from manyview.annotating import annotate
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.catalog import load_dataset
+from manyview.data.readers import read_views
 from manyview.data.splits import hide_labels
 from manyview.errors import InputError
 from manyview.methods import METHODS
@@ -82,6 +83,28 @@ def test_results_can_be_written_twice_and_into_an_anndata(tiny_views):
     assert "manyview_confidence" not in alone.obs
 
 
+def test_observations_that_were_not_fitted_stay_blank(cohort, tiny_views):
+    data = read_views(cohort, views_key="colour", label_column="kind")
+    assert "Of 60 observations 5 have none of these views; they are left out." in data.notes
+    assert len(data.views) == 55
+    model = MGCNDNSClassifier(max_epochs=10, random_state=0, tol=0).fit(data.views, data.labels)
+    annotate(cohort, model, sample_ids=data.sample_ids)
+    fitted = np.isin(cohort.obs_names, data.sample_ids)
+    assert fitted.sum() == 55
+    labels = cohort.obs["manyview_label"]
+    assert labels[~fitted].isna().all()
+    assert labels[data.sample_ids].tolist() == model.transduction_.tolist()
+    assert np.isnan(cohort.obsm["manyview_embedding"][~fitted]).all()
+    graph = cohort.obsp["manyview_graph"].toarray()
+    assert not graph[~fitted].any()
+    order = [list(cohort.obs_names).index(name) for name in data.sample_ids]
+    np.testing.assert_allclose(graph[np.ix_(order, order)], model.selected_graph_.toarray())
+    with pytest.raises(InputError, match=r"must name the 55 fitted samples; got 2 names"):
+        annotate(cohort, model, sample_ids=["p1", "p2"])
+    with pytest.raises(InputError, match=r"55 of 55 are not among them"):
+        annotate(cohort, model, sample_ids=[f"q{number}" for number in range(55)])
+
+
 @pytest.mark.data
 def test_patients_who_lack_omics_are_labeled_and_annotated():
     data = load_dataset("rosmap")
@@ -110,5 +133,5 @@ def test_patients_who_lack_omics_are_labeled_and_annotated():
 def test_other_data_are_refused(cohort, model):
     with pytest.raises(InputError, match="must be a MuData or an AnnData; got dict"):
         annotate({}, model)
-    with pytest.raises(InputError, match=r"fitted on 60, the data hold 10\."):
+    with pytest.raises(InputError, match=r"fitted on 60, the data hold 10\. Pass sample_ids="):
         annotate(cohort[:10], model)

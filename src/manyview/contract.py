@@ -71,7 +71,8 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X
-            A `MultiView`, a list or dict of views, one 2-D array, or rows of `AllSamples`.
+            What `MultiView` takes (a list or dict of views, one 2-D array or data frame, a
+            MuData), or rows of `AllSamples`.
         y
             One label a sample; -1 where unknown, None or NaN among texts and objects.
         """

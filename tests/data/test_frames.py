@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import cross_val_score
 
 from manyview.data.labels import check_labels
 from manyview.data.readers import read_views
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError
+from manyview.methods import METHODS
 
 pl = pytest.importorskip("polars")
 
@@ -124,3 +126,16 @@ def test_series_are_labels(labels, codes):
 def test_arrays_are_sent_to_the_views():
     with pytest.raises(InputError, match=r"got ndarray\. Arrays need no reading: MultiView takes"):
         read_views(np.eye(3))
+
+
+def test_a_method_takes_frames_and_is_cross_validated_on_them(tiny_views):
+    parts = {name: pd.DataFrame(view) for name, view in tiny_views.views.items()}
+    frame = pd.concat(parts, axis=1)
+    model = METHODS["knn"]()
+    scores = cross_val_score(model, frame, tiny_views.labels, cv=3)
+    wanted = cross_val_score(model, MultiView(tiny_views.views), tiny_views.labels, cv=3)
+    np.testing.assert_array_equal(scores, wanted)
+    alone = pl.DataFrame(tiny_views.views["shape"], schema=list("abcde"))
+    model.fit(alone, pl.Series(tiny_views.known_labels))
+    assert model.feature_names_in_.tolist() == list("abcde")
+    assert (model.predict(alone) == tiny_views.labels).mean() > 0.8

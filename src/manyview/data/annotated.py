@@ -32,12 +32,15 @@ class AnnotatedViews:
         Names of the columns of the views that have them.
     present
         [sample] for each view: whether the sample has it.
+    n_left_out
+        Observations that have none of the views asked for.
     """
 
     views: dict[str, Any]
     columns: dict[str, tuple[str, ...]]
     present: dict[str, np.ndarray]
     sample_ids: list[str]
+    n_left_out: int
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def open_annotated(
     graphs_key: str | None = None,
     source: str | None = None,
 ) -> AnnotatedViews:
-    """Take views out of a MuData or AnnData, one row for each observation of the whole.
+    """Take views out of a MuData or AnnData, one row for each observation that has one of them.
 
     Parameters
     ----------
@@ -90,13 +93,15 @@ def open_annotated(
     check_unique(sample_ids, source)
     own_ids = {key: [str(name) for name in place.holder.obs_names] for key, place in places.items()}
     _refuse_strangers({key: own_ids[key] for key in keys}, source)
+    n_all, named = len(sample_ids), set().union(*own_ids.values())
+    sample_ids = [name for name in sample_ids if name in named]
     views, present = {}, {}
     for key, place in places.items():
-        rows = _rows_in(own_ids[key], sample_ids, f"{source} part {key}")
+        rows = rows_in(own_ids[key], sample_ids, f"{source} part {key}")
         present[key] = rows >= 0
-        views[key] = _in_order(place.matrix, rows, is_graph=key == graphs_key)
+        views[key] = in_order(place.matrix, rows, is_graph=key == graphs_key)
     columns = {key: place.columns for key, place in places.items() if place.columns is not None}
-    return AnnotatedViews(views, columns, present, sample_ids)
+    return AnnotatedViews(views, columns, present, sample_ids, n_all - len(sample_ids))
 
 
 def annotated_labels(data: Any, label_column: str, source: str) -> LabelColumn:
@@ -186,17 +191,17 @@ def _refuse_strangers(ids: Mapping[str, list[str]], source: str) -> None:
             )
 
 
-def _rows_in(own_ids: list[str], sample_ids: list[str], source: str) -> np.ndarray:
-    """Row of each sample in a part; -1 where the part does not name it."""
-    if own_ids == sample_ids:
+def rows_in(own_ids: Sequence[str], sample_ids: Sequence[str], source: str) -> np.ndarray:
+    """Find the row of each sample in a part; -1 where the part does not name it."""
+    if list(own_ids) == list(sample_ids):
         return np.arange(len(own_ids))
     check_unique(own_ids, source)
     row_of = {sample: row for row, sample in enumerate(own_ids)}
     return np.array([row_of.get(sample, -1) for sample in sample_ids], dtype=np.int64)
 
 
-def _in_order(matrix: Any, rows: np.ndarray, *, is_graph: bool) -> Any:
-    """Rows by sample, zeros where there is none; a graph's columns too."""
+def in_order(matrix: Any, rows: np.ndarray, *, is_graph: bool = False) -> Any:
+    """Lay rows out by sample, zeros where there is none; a graph's columns too."""
     if np.array_equal(rows, np.arange(matrix.shape[0])):
         return matrix
     has_row = rows >= 0

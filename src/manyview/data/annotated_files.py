@@ -57,6 +57,12 @@ def read_annotated(
         sample_ids=opened.sample_ids,
         present=opened.present,
     )
+    n_left, n_kept = opened.n_left_out, len(opened.sample_ids)
+    if n_left:
+        reading.notes.append(
+            f"Of {n_left + n_kept} observations {n_left} have none of these views; they are left "
+            "out."
+        )
     label_column = options.label_column if given is None else None
     if given is None and label_column is None:
         named = [

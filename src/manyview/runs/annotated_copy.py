@@ -24,10 +24,12 @@ def check_annotated(names: Sequence[str]) -> None:
         )
 
 
-def write_annotated_copy(source: Path, folder: Path, model: Any, below: float | None) -> None:
+def write_annotated_copy(
+    source: Path, folder: Path, model: Any, sample_ids: Sequence[str], below: float | None
+) -> None:
     """Write `results.h5mu`, or `.h5ad`: what the source holds and what the model found."""
     data = load_annotated(source)
-    annotate(data, model, min_probability=below or 0.0)
+    annotate(data, model, sample_ids=sample_ids, min_probability=below or 0.0)
     target = folder / f"{COPY_STEM}{source.suffix.casefold()}"
     with whole_file(target) as temporary, catch_warnings():
         simplefilter("ignore")  # of the library's own next version

@@ -238,7 +238,8 @@ def _write(
             write_whole(stage / name, content)
         if run.settings.annotate:
             (source,) = run.settings.source.paths()
-            write_annotated_copy(source, stage, model, run.settings.abstain_below)
+            names = data.sample_ids.tolist()
+            write_annotated_copy(source, stage, model, names, run.settings.abstain_below)
     except (DataFileError, OSError) as error:
         # Name the folder the user asked for, not the temporary one.
         cause = error.__cause__ if isinstance(error, DataFileError) else error
