@@ -60,6 +60,17 @@ def test_labels_come_as_a_frame_or_series_with_ids(blood, kind):
     assert data.labels.tolist() == ["ill", None, "well"]
 
 
+def test_labels_of_frames_may_come_from_a_file(blood, tmp_path):
+    (tmp_path / "labels.csv").write_text("id,label\nc,well\na,ill\n")
+    assert read_views(blood, labels=tmp_path / "labels.csv").labels.tolist() == [
+        "ill",
+        None,
+        "well",
+    ]
+    with pytest.raises(DataFileError, match=r"no file or folder .*Did you mean 'labels\.csv'"):
+        read_views(blood, labels=tmp_path / "label.csv")
+
+
 def test_two_level_columns_are_several_views():
     columns = pd.MultiIndex.from_tuples([("blood", "iron"), ("genes", "g1"), ("blood", "salt")])
     frame = pd.DataFrame([[1.0, 2.0, 3.0], [4.0, np.nan, 6.0]], columns=columns)

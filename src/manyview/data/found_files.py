@@ -20,16 +20,16 @@ def find_files(
     path: AnyPath | Sequence[AnyPath], labels: AnyPath | None
 ) -> tuple[str, list[Path], Path | None, list[str]]:
     """Return the data's name, the files of the views, that of the labels, and those left."""
-    label_path = None if labels is None else _existing(labels)
+    label_path = None if labels is None else existing_path(labels)
     if label_path is not None and label_path.is_dir():
         raise DataFileError(f"labels must be a file; got the folder {label_path}.")
     if not isinstance(path, (str, Path)):
-        paths = [_existing(one) for one in path]
+        paths = [existing_path(one) for one in path]
         if len(paths) == 1:
             return find_files(paths[0], label_path)
         _check_list(paths)
         return "+".join(one.stem for one in paths), paths, label_path, []
-    found = _existing(path)
+    found = existing_path(path)
     if not found.is_dir():
         _check_suffix(found)
         return found.stem, [found], label_path, []
@@ -37,7 +37,8 @@ def find_files(
     return found.resolve().name, paths, label_path, skipped
 
 
-def _existing(path: AnyPath) -> Path:
+def existing_path(path: AnyPath) -> Path:
+    """Refuse a path where nothing is, and suggest a near name."""
     found = Path(path).expanduser()
     if found.exists():
         return found

@@ -16,6 +16,7 @@ from manyview.data.found_files import (
     NPY_SUFFIX,
     SINGLE_SUFFIXES,
     AnyPath,
+    existing_path,
     files_checksum,
     find_files,
 )
@@ -144,7 +145,7 @@ def _given_labels(labels: Any, options: ReadOptions) -> LabelColumn | None:
         frame = labels if is_frame(labels) else labels.to_frame()
         table = frame_table(frame, "labels", "labels")
         return labels_in_table(table, options.id_column, options.label_column)
-    path = Path(labels).expanduser()
+    path = existing_path(labels)
     return read_label_file(path, id_column=options.id_column, label_column=options.label_column)
 
 
