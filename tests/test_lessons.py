@@ -45,7 +45,7 @@ def test_expected_shares_count_labels_and_answers():
     for number in range(4):
         n_labels = sum(1 for code in codes if code == number)
         mean = sum(row[number] for row in answers) / len(answers)
-        expected.append((n_labels + ANSWERS_COUNT_FOR * mean) / (8 + ANSWERS_COUNT_FOR))
+        expected.append((n_labels - 0.5 + ANSWERS_COUNT_FOR * mean) / (8 - 2 + ANSWERS_COUNT_FOR))
     np.testing.assert_allclose(expected_shares(answers, codes), expected, rtol=1e-12)
 
 

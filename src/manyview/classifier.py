@@ -20,7 +20,7 @@ from manyview.data.scaled_views import Scaling
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
-from manyview.explainable import ExplainableClassifier
+from manyview.embedding import EmbeddingClassifier
 from manyview.fit_memory import check_fit_memory
 from manyview.graphs.knn_graph import is_approximate
 from manyview.graphs.view_graphs import pick_n_neighbors
@@ -44,7 +44,7 @@ from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_
 SEEDS_APART = 100  # of the networks of one fit; folds of the calibration take those between
 
 
-class MGCNDNSClassifier(ExplainableClassifier):
+class MGCNDNSClassifier(EmbeddingClassifier):
     """Label all samples of a multi-view data set from a few known labels.
 
     Multi-view graph convolutional network with differentiable node selection (MGCN-DNS).
@@ -156,6 +156,7 @@ class MGCNDNSClassifier(ExplainableClassifier):
     neighbor_recall_ : dict of view -> share of the true neighbours found; 1 if searched exactly
     learned_weights_ : what a warm start goes on from, None without `warm_start`
     is_labeled_ : [sample], whether its label was given
+    embedding_ : [sample, hidden], what the last convolution gets
     view_names_, n_features_in_, n_features_by_view_
 
     Examples
@@ -369,6 +370,9 @@ class MGCNDNSClassifier(ExplainableClassifier):
         state = dict(super().__getstate__())
         state.pop("_kept_ground", None)  # laid again where it is needed
         return state
+
+    def _max_epochs(self) -> int:
+        return self.max_epochs * (1 if self.recipe == "paper" else 1 + self.max_rounds)
 
     def _fit_in_rounds(
         self,

@@ -18,6 +18,7 @@ from scipy import sparse
 
 # Labels that the answers' own class shares count for. As many labels and their shares weigh alike.
 ANSWERS_COUNT_FOR = 20.0
+HALF_A_LABEL = 0.5
 NEIGHBORS_SHARE = 0.5  # of what a sample's neighbours say in its cleaned answer, in each step
 SHARPNESS = 3.0  # power of the probabilities that are taught
 TRUST = 2.0  # power of the probability of an answer that is its weight
@@ -110,21 +111,22 @@ def prepare_lesson(
 def expected_shares(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Estimate the classes' shares of all samples from the labels and the answers: [class].
 
-        (n_c + 20 mean_i p_ic) / (n + 20)
+        n_c - 1/2 + 20 mean_i p_ic,   divided by the sum over the classes
 
     Few labels say little about shares, many nearly all: this takes them for drawn from the
-    samples at random, or class by class in proportion.
+    samples at random, or class by class in proportion. Half a label of each class is there
+    because a class that nobody labeled would not be known: small classes have too many labels.
 
     Examples
     --------
     >>> even = np.full((100, 2), 0.5)
-    >>> codes = np.r_[np.zeros(20, dtype=int), np.full(80, -1)]
+    >>> codes = np.r_[np.zeros(15, dtype=int), np.ones(6, dtype=int), np.full(79, -1)]
     >>> expected_shares(even, codes)
-    array([0.75, 0.25])
+    array([0.6125, 0.3875])
     """
     counts = np.bincount(codes[codes >= 0], minlength=probabilities.shape[1])
     own = probabilities.mean(axis=0, dtype=np.float64)
-    expected = counts + ANSWERS_COUNT_FOR * own
+    expected = np.maximum(counts - HALF_A_LABEL, 0.0) + ANSWERS_COUNT_FOR * own
     return np.asarray(expected / expected.sum())
 
 
