@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -385,8 +386,8 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     ) -> tuple[MGCNDNS, TrainingCurve, list[Round]]:
         """Train a network on the labels, then others that its answers teach; set nothing.
 
-        Ends when a network answers as its teacher did, when the user interrupts it, or after
-        `max_rounds`; a warm start has one round.
+        Ends when a network answers as its teacher did, or after `max_rounds`; a warm start has
+        one round. Where the user ends it in a round, the last network that was done is kept.
         """
         network, curve = self._fit_network(inputs, codes, generator, earlier=earlier, **told)
         rounds: list[Round] = []
@@ -398,12 +399,17 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             lesson = prepare_lesson(answers, codes, self.view_graphs_, self._class_weights(codes))
             seed = generator.initial_seed() + SEEDS_APART * (1 + len(rounds))
             own = torch.Generator(device=generator.device).manual_seed(seed)
-            network, curve = self._fit_network(
+            taught, its_curve = self._fit_network(
                 inputs, codes, own, earlier=earlier, lesson=lesson, **told
             )
-            taught = Round.between(answers, self._answers(network, inputs), lesson, curve.n_epochs)
-            rounds.append(taught)
-            if taught.has_settled:
+            if its_curve.was_cut_short:
+                curve = replace(curve, stopped=its_curve.stopped)
+                break
+            network, curve = taught, its_curve
+            rounds.append(
+                Round.between(answers, self._answers(network, inputs), lesson, curve.n_epochs)
+            )
+            if rounds[-1].has_settled:
                 break
         return network, curve, rounds
 
