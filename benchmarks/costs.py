@@ -19,6 +19,7 @@ from manyview.methods import METHODS
 
 OUT = Path(__file__).parent.parent / "results" / "costs.json"
 DATASETS = ("caltech101-20", "mnist-10k")
+PARAMS = {"hlr-m2vs": {"max_memory": 6.0}, "mgcn-dns": {"recipe": "paper"}}
 LIMITS = Limits(minutes=30, memory_gb=6, n_threads=2)
 
 
@@ -28,8 +29,7 @@ def main():
     for dataset in DATASETS:
         for name in METHODS:
             worker = Worker(os.environ.get("MANYVIEW_DATA"), None, LIMITS)
-            params = {"max_memory": 6.0} if name == "hlr-m2vs" else {}
-            outcome = worker.run(Trial(dataset, name, params, 0.1))
+            outcome = worker.run(Trial(dataset, name, PARAMS.get(name, {}), 0.1))
             worker.stop()
             kept = ("status", "seconds", "peak_memory_mb", "n_iter", "reason")
             costs[name][dataset] = {key: outcome[key] for key in kept if key in outcome}

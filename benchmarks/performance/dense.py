@@ -57,10 +57,10 @@ def compare(n_samples: int) -> dict[str, Any]:
 
 def measure(meter: Meter, kind: str, n_samples: int, n_epochs: int) -> dict[str, Any]:
     """Time epochs after one to warm up, and measure memory from the finished graphs on."""
-    warm_up(MGCNDNSClassifier(max_epochs=2, random_state=0), meter)
+    warm_up(MGCNDNSClassifier(recipe="paper", max_epochs=2, random_state=0), meter)
     views, classes, data = problem(n_samples)
     labels = hide_labels(classes, LABEL_RATIO, random_state=0)
-    model = MGCNDNSClassifier(n_neighbors=N_NEIGHBORS, random_state=0)
+    model = MGCNDNSClassifier(recipe="paper", n_neighbors=N_NEIGHBORS, random_state=0)
     training = catch_training(model, views, labels)
     meter.restart()
     if kind == "ours":

@@ -44,7 +44,7 @@ def run(rows: Rows, sizes: Sequence[int] = SIZES, n_rounds: int = N_ROUNDS) -> N
 def measure(meter: Meter, n_samples: int, n_rounds: int) -> dict[str, Any]:
     """Seconds an epoch of every form, round by round."""
     views, labels, _ = made_problem(n_samples, LABEL_RATIO)
-    model = MGCNDNSClassifier(n_neighbors=N_NEIGHBORS, random_state=0)
+    model = MGCNDNSClassifier(recipe="paper", n_neighbors=N_NEIGHBORS, random_state=0)
     training = catch_training(model, views, labels)
     support, view_weights, features, center = training.inputs
     fused = support.matrix_of(view_weights.mean(dim=1))

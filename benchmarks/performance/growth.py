@@ -36,10 +36,12 @@ def run(rows: Rows, sizes: Sequence[int] = SIZES) -> None:
 
 def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
     """Fit once and say where time and memory went, and how good the labels are."""
-    warm_up(MGCNDNSClassifier(max_epochs=2, random_state=0), meter)
+    warm_up(MGCNDNSClassifier(recipe="paper", max_epochs=2, random_state=0), meter)
     views, labels, classes = made_problem(n_samples, LABEL_RATIO)
     data_mb = sum(view.nbytes for _, view in views.items()) / 2**20
-    model = MGCNDNSClassifier(n_neighbors=N_NEIGHBORS, max_epochs=N_EPOCHS, random_state=0)
+    model = MGCNDNSClassifier(
+        recipe="paper", n_neighbors=N_NEIGHBORS, max_epochs=N_EPOCHS, random_state=0
+    )
     seen: dict[str, Any] = {}
 
     def watched(train: Any, network: Any, inputs: Any, *rest: Any, **settings: Any) -> Any:

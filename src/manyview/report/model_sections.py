@@ -217,8 +217,8 @@ def rounds_words(rounds: Sequence[Round]) -> str:
 
     Examples
     --------
-    >>> rounds_words([Round(50, 0.061, np.ones(2)), Round(40, 0.004, np.ones(2))])
-    ' This is network 3: each one taught the next by its answers, of which 6.1 %, then 0.4 % changed.'
+    >>> rounds_words([Round(50, 0.061, np.ones(2))])
+    ' This is network 2: each one taught the next by its answers, of which 6.1 % changed.'
     >>> rounds_words([])
     ''
     """

@@ -120,7 +120,8 @@ def _method_line(run: Run) -> str:
 
 def _training_line(training: TrainingRecord) -> str:
     stopped = STOPPED[training.stopped or "max_epochs"]
-    return f"{training.n_epochs} epochs, {stopped}; {training.seconds:.1f} s"
+    networks = f"{training.n_networks} networks, the last " * (training.n_networks > 1)
+    return f"{networks}{training.n_epochs} epochs, {stopped}; {training.seconds:.1f} s"
 
 
 def _result_line(run: Run) -> str:

@@ -69,7 +69,8 @@ class TrainingRecord:
     """How the fit went; None for what a method does not have.
 
     `neighbor_recall` is the share of the true neighbours in each view's graph; 1 where they were
-    searched exactly.
+    searched exactly. `n_networks` counts those that were trained one after the other; epochs are
+    those of the last.
     """
 
     seconds: float
@@ -77,6 +78,7 @@ class TrainingRecord:
     n_epochs: int | None
     stopped: str | None
     neighbor_recall: dict[str, float] | None = None
+    n_networks: int = 1
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,101 @@
+"""What the default brings where labels are few: summaries of the plan `few-labels`, by share of labels.
+
+All numbers hang on stored records alone. A data set counts at a share of labels where every
+entry compared there has records; seeds that all of these have are compared.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from manyview.report.results import METRICS, study_results
+from manyview.report.statistics import average_ranks, paired_t_test
+
+OWN, PLAIN = "mgcn-dns", "plain"
+ENTRIES = (OWN, "paper", PLAIN, "plain-taught", "ssgcn", "label-spreading", "amgl", "mlan")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Entries on the same data sets and seeds, at one share of labels.
+
+    Attributes
+    ----------
+    scores
+        Percents by entry, data set and seed.
+    """
+
+    label_ratio: float
+    scores: dict[str, dict[str, dict[int, float]]]
+
+    @property
+    def datasets(self):
+        return list(self.scores[OWN])
+
+    def mean(self, entry, dataset=None):
+        names = self.datasets if dataset is None else [dataset]
+        return float(np.mean([np.mean(list(self.scores[entry][d].values())) for d in names]))
+
+    def ranks(self):
+        rows = [[self.mean(entry, d) for entry in self.scores] for d in self.datasets]
+        return dict(zip(self.scores, average_ranks(rows), strict=True))
+
+    def test(self, entry):
+        """P value of the paired t test of our mean against the entry's, data sets as samples."""
+        return paired_t_test([self.mean(OWN, d) - self.mean(entry, d) for d in self.datasets])
+
+    def worst(self, entry=PLAIN):
+        """Where we lose most, or win least, against an entry: data set and points."""
+        gaps = {d: self.mean(OWN, d) - self.mean(entry, d) for d in self.datasets}
+        return min(gaps.items(), key=lambda gap: gap[1])
+
+
+def compare(study, label_ratio, entries):
+    """Compare the entries on all data sets that every one of them has records of."""
+    found = defaultdict(dict)
+    for cell, result in study_results(study, METRICS["accuracy"]).items():
+        if cell.label_ratio == label_ratio and cell.entry in entries and result.by_seed:
+            found[cell.dataset][cell.entry] = result.by_seed
+    scores = {entry: {} for entry in entries}
+    for dataset, by_entry in found.items():
+        if len(by_entry) < len(entries):
+            continue
+        seeds = set.intersection(*(set(by_seed) for by_seed in by_entry.values()))
+        for entry, by_seed in by_entry.items():
+            if seeds:
+                scores[entry][dataset] = {seed: by_seed[seed] for seed in sorted(seeds)}
+    return Comparison(label_ratio, scores)
+
+
+def table(study):
+    """Mean accuracy and average rank of every entry at every share of labels."""
+    found = [compare(study, ratio, ENTRIES) for ratio in study.plan.label_ratios]
+    heads = [f"{c.label_ratio:.0%}: mean | rank | p" for c in found]
+    lines = [f"| method | {' | '.join(heads)} |", f"|---|{'---:|---:|---:|' * len(found)}"]
+    titles = {entry.name: entry.title for entry in study.plan.entries}
+    for entry in ENTRIES:
+        cells = []
+        for one in found:
+            test = "" if entry == OWN else f"{one.test(entry):.3f}"
+            cells.append(f"{one.mean(entry):.1f} | {one.ranks()[entry]:.1f} | {test}")
+        lines.append(f"| {titles[entry]} | {' | '.join(cells)} |")
+    counts = ", ".join(
+        f"{len(one.datasets)} data sets at {one.label_ratio:.0%} ({', '.join(one.datasets)})"
+        for one in found
+    )
+    return "\n".join(lines), counts
+
+
+def against_plain(study):
+    """Sentences: what the default gains over a plain GCN, and where it gains least."""
+    sentences = []
+    for ratio in study.plan.label_ratios:
+        one = compare(study, ratio, (OWN, PLAIN))
+        dataset, gap = one.worst()
+        gain = one.mean(OWN) - one.mean(PLAIN)
+        sentences.append(
+            f"With {ratio:.0%} labels {gain:+.1f} points on average over {len(one.datasets)} data "
+            f"sets (p = {one.test(PLAIN):.3f}), {gap:+.1f} at worst ({dataset})."
+        )
+    return " ".join(sentences)
