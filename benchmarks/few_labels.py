@@ -1,4 +1,4 @@
-"""What the default brings where labels are few: summaries of the plan `few-labels`, by share of labels.
+"""What the default brings where labels are few: summaries of the plan `few-labels`.
 
 All numbers hang on stored records alone. A data set counts at a share of labels where every
 entry compared there has records; seeds that all of these have are compared.
@@ -31,13 +31,16 @@ class Comparison:
 
     @property
     def datasets(self):
+        """Names of the data sets that count."""
         return list(self.scores[OWN])
 
     def mean(self, entry, dataset=None):
+        """Mean percent of an entry on one data set, or over all of them."""
         names = self.datasets if dataset is None else [dataset]
         return float(np.mean([np.mean(list(self.scores[entry][d].values())) for d in names]))
 
     def ranks(self):
+        """Average rank of every entry, 1 the best."""
         rows = [[self.mean(entry, d) for entry in self.scores] for d in self.datasets]
         return dict(zip(self.scores, average_ranks(rows), strict=True))
 

@@ -149,7 +149,8 @@ def essence():
         if len(result.by_seed) == result.n_planned
     }
     lines = [
-        "| data set | labels | MGCN-DNS, paper's recipe | GCN fusion | best of the others | in the paper |",
+        "| data set | labels | MGCN-DNS, paper's recipe | GCN fusion | best of the others "
+        "| in the paper |",
         "|---|---|---:|---:|---:|---:|",
     ]
     n_best = n_as_good = n_plain = 0
@@ -174,9 +175,9 @@ def essence():
         )
     n_cells = len(lines) - 2
     summary = (
-        f"By the paper's recipe MGCN-DNS has the highest mean in {n_best} of these {n_cells} rows, is not clearly "
-        f"worse than the best in {n_as_good} more (paired t test over the five splits, p above "
-        f"0.05), and clearly worse in {n_cells - n_best - n_as_good}. GCN fusion, a plain GCN on "
+        f"By the paper's recipe MGCN-DNS has the highest mean in {n_best} of these {n_cells} "
+        f"rows, is not clearly worse than the best in {n_as_good} more (paired t test over the "
+        f"five splits, p above 0.05), and clearly worse in {n_cells - n_best - n_as_good}. GCN fusion, a plain GCN on "
         f"the averaged graphs with the same recipe, is above it or within a point in {n_plain}. "
     )
     return "\n".join(lines), summary
@@ -202,7 +203,7 @@ def readme():
 
 
 def few_label_parts():
-    """What both pages say of the default where labels are few."""
+    """Say for both pages what the default brings where labels are few."""
     study = study_of("few-labels")
     rows, counts = few_labels.table(study)
     return {
