@@ -178,7 +178,8 @@ def essence():
         f"By the paper's recipe MGCN-DNS has the highest mean in {n_best} of these {n_cells} "
         f"rows, is not clearly worse than the best in {n_as_good} more (paired t test over the "
         f"five splits, p above 0.05), and clearly worse in {n_cells - n_best - n_as_good}. GCN "
-        f"fusion, a plain GCN on the averaged graphs with the same recipe, is above it or within a point in {n_plain}. "
+        f"fusion, a plain GCN on the averaged graphs with the same recipe, is above it or within a "
+        f"point in {n_plain}. "
     )
     return "\n".join(lines), summary
 
