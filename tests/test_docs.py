@@ -116,7 +116,7 @@ def output_of(arguments: list[str]) -> tuple[str, int]:
 def test_page_does_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for name, value in {"COLUMNS": "100", "NO_COLOR": "1"}.items():
+    for name, value in {"COLUMNS": "80", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
     reader = Reader(page)
     for block in blocks(page.read_text(encoding="utf-8")):

@@ -1,6 +1,6 @@
 """The fenced blocks of a page, and a check of outputs that allows for other machines.
 
-A fence may carry attributes, as in ```python data-needs="bbcsports".
+A fence may carry attributes, as in ```python { data-needs="bbcsports" }.
 """
 
 import doctest
