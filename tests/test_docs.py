@@ -32,6 +32,8 @@ PAGES = sorted(DOCS.rglob("*.md"))
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 TARGETS = re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
+WIDTH = 84  # characters a block shows without scrolling
+
 for_each_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(DOCS)))
 
 
@@ -122,6 +124,14 @@ def test_page_does_what_it_says(page, tmp_path, monkeypatch):
     for block in blocks(page.read_text(encoding="utf-8")):
         reader.follow(block)
     assert not reader.report, "".join(reader.report)
+
+
+@for_each_page
+def test_blocks_are_no_wider_than_a_page(page):
+    for block in blocks(page.read_text(encoding="utf-8")):
+        for number, line in enumerate(block.text.splitlines(), start=block.line + 1):
+            is_code = block.language != "math"
+            assert not is_code or len(line) <= WIDTH, f"{page.name}, line {number}: {len(line)}"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What MkDocs is told beside mkdocs.yml: formulas as MathML, and the help of every command."""
+"""What MkDocs is told beside mkdocs.yml: formulas, sessions, and the help of every command."""
 
 import io
 import os
@@ -10,6 +10,7 @@ from unittest.mock import patch
 from latex2mathml.converter import convert
 
 HELP = re.compile(r"^<!-- manyview (.*) --help -->$", re.MULTILINE)
+SESSION = re.compile(r"^```python(?=[^\n]*\n>>> )", re.MULTILINE)
 
 
 def on_config(config: Any) -> Any:
@@ -21,7 +22,8 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the help of a command where a comment names it."""
+    """Colour sessions as such, and put the help of a command where a comment names it."""
+    markdown = SESSION.sub("```pycon", markdown)
     return HELP.sub(lambda found: f"```text\n{help_of(found[1])}```", markdown)
 
 
@@ -29,11 +31,6 @@ def formula(source: str, *_: Any, **__: Any) -> str:
     r"""Turn LaTeX into MathML, which browsers show without a script.
 
     What `\qquad` separates may stand below each other where a page is narrow.
-
-    Examples
-    --------
-    >>> formula(r"a = b, \qquad c = d").count("<math")
-    2
     """
     parts = (convert(part.strip(), display="block") for part in source.split(r"\qquad"))
     return f'<div class="math">{"".join(parts)}</div>'

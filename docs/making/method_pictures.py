@@ -8,91 +8,17 @@ given, the figure in it its true class; colour and shape are the label it was gi
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from svg_parts import COLORS, Sheet, draw_edges, draw_node, edges_of, spread_out
-
-from manyview import MGCNDNSClassifier, MultiView, load_dataset
+from small_fit import CLASSES, SIZE, VIEWS, SmallFit, off_diagonal, small_fit
+from svg_parts import COLORS, Sheet, draw_edges, draw_node, edges_of
 
 FOLDER = Path(__file__).parent.parent / "figures" / "method"
-CLASSES = (1, 7, 8)
-VIEWS = ("pixels", "fourier", "gradients")
-N_A_CLASS = 12
-N_LABELED_A_CLASS = 2
-N_NEIGHBORS = 3
-INITIAL_THRESHOLD = 0.6  # the default would remove no edge of so small a graph
-SIZE = (330, 300)
-
-
-@dataclass(frozen=True)
-class SmallFit:
-    """36 digits of three classes in three views, six of them labeled, and the fitted model."""
-
-    views: MultiView
-    truth: np.ndarray
-    labels: np.ndarray
-    model: MGCNDNSClassifier
-
-    @cached_property
-    def points(self) -> np.ndarray:
-        """Where every picture has the samples: [sample, x and y]."""
-        return spread_out(off_diagonal(self.model.fused_graph_), SIZE)
-
-    @cached_property
-    def refined(self) -> np.ndarray:
-        return self.model.refined_graph_.toarray()
-
-    @cached_property
-    def rank_probabilities(self) -> np.ndarray:
-        """P of Eq. (9), taken literally: [rank, sample]."""
-        scores = self.scores
-        ranks = np.arange(1, len(scores) + 1)[:, None]
-        gaps = np.abs(scores[:, None] - scores).sum(axis=0)
-        logits = ((len(scores) + 1 - 2 * ranks) * scores - gaps) / self.model.tau
-        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return weights / weights.sum(axis=1, keepdims=True)
-
-    @cached_property
-    def scores(self) -> np.ndarray:
-        """Mean edge weight of each sample, Eq. (11): [sample]."""
-        return self.refined.sum(axis=0) / (self.refined > 0).sum(axis=0)
-
-    @cached_property
-    def confidence(self) -> np.ndarray:
-        """Eq. (12) and (13), taken literally: [sample]."""
-        ranks = np.arange(1, len(self.scores) + 1)[:, None]
-        gain = ((2**self.rank_probabilities - 1) / np.log2(ranks + 1)).sum(axis=0)
-        return (gain - gain.min()) / (gain.max() - gain.min())
-
-
-def small_fit() -> SmallFit:
-    """Fit 36 digits; the same every time."""
-    data = load_dataset("digits")
-    rng = np.random.default_rng(0)
-    rows = np.sort(
-        np.concatenate(
-            [
-                rng.choice(np.flatnonzero(data.labels == label), N_A_CLASS, replace=False)
-                for label in CLASSES
-            ]
-        )
-    )
-    views = MultiView({name: np.asarray(data.views[name])[rows] for name in VIEWS})
-    truth = data.labels[rows]
-    labels = np.full(len(rows), -1)
-    for label in CLASSES:
-        labels[np.flatnonzero(truth == label)[:N_LABELED_A_CLASS]] = label
-    model = MGCNDNSClassifier(
-        n_neighbors=N_NEIGHBORS, initial_threshold=INITIAL_THRESHOLD, random_state=0
-    )
-    return SmallFit(views, truth, labels, model.fit(views, labels))
 
 
 def draw_views(fit: SmallFit) -> Sheet:
-    """One sample of each class in every view: pixels as an image, the others as bars."""
+    """Draw one sample of each class in every view: pixels as an image, the others as bars."""
     sheet = Sheet(680, 280)
     lefts, widths = (20, 130, 390), (64, 220, 270)
     for name, left in zip(VIEWS, lefts, strict=True):
@@ -115,7 +41,7 @@ def draw_views(fit: SmallFit) -> Sheet:
 
 
 def draw_given(fit: SmallFit) -> Sheet:
-    """The labels that go in."""
+    """Draw the labels that go in."""
     return with_nodes(Sheet(*SIZE), fit, fit.labels)
 
 
@@ -131,7 +57,7 @@ def draw_view_graph(number: int) -> Callable[[SmallFit], Sheet]:
 
 
 def draw_importance(fit: SmallFit) -> Sheet:
-    """The mixing weights, and the importance that follows from them."""
+    """Draw the mixing weights, and the importance that follows from them."""
     sheet = Sheet(*SIZE)
     sheet.text(20, 26, "mixing weights: share of each view", "said")
     sheet.text(20, 42, "(column) in each mixture (row)", "said")
@@ -152,14 +78,14 @@ def draw_importance(fit: SmallFit) -> Sheet:
 
 
 def draw_fused(fit: SmallFit) -> Sheet:
-    """The fused graph."""
+    """Draw the fused graph."""
     sheet = Sheet(*SIZE)
     draw_edges(sheet, fit.points, edges_of(off_diagonal(fit.model.fused_graph_)))
     return with_nodes(sheet, fit, fit.labels)
 
 
 def draw_gates(fit: SmallFit) -> Sheet:
-    """The learned gate of every edge, from the lowest to the highest."""
+    """Draw the learned gate of every edge, from the lowest to the highest."""
     gates = off_diagonal(fit.model.edge_gates_)
     low, high = gates[gates > 0].min(), gates.max()
     spread = np.where(gates > 0, 0.02 + (gates - low) / (high - low), 0)
@@ -169,7 +95,7 @@ def draw_gates(fit: SmallFit) -> Sheet:
 
 
 def draw_ranks(fit: SmallFit) -> Sheet:
-    """P, samples in the order of their scores, and the confidence below it."""
+    """Draw P, samples in the order of their scores, and the confidence below it."""
     sheet = Sheet(*SIZE)
     order = np.argsort(-fit.scores, kind="stable")
     probabilities = fit.rank_probabilities[:, order]
@@ -191,14 +117,14 @@ def draw_ranks(fit: SmallFit) -> Sheet:
 
 
 def draw_confidence(fit: SmallFit) -> Sheet:
-    """The refined graph, samples as large as they are confident."""
+    """Draw the refined graph, samples as large as they are confident."""
     sheet = Sheet(*SIZE)
     draw_edges(sheet, fit.points, edges_of(off_diagonal(fit.model.refined_graph_)))
     return with_nodes(sheet, fit, fit.labels, radius=4 + 7 * fit.confidence)
 
 
 def draw_selected(fit: SmallFit) -> Sheet:
-    """The selected graph, and dashed what was removed."""
+    """Draw the selected graph, and dashed what was removed."""
     selected = off_diagonal(fit.model.selected_graph_)
     removed = np.where(selected > 0, 0, off_diagonal(fit.model.refined_graph_))
     sheet = Sheet(*SIZE)
@@ -208,14 +134,14 @@ def draw_selected(fit: SmallFit) -> Sheet:
 
 
 def draw_answers(fit: SmallFit) -> Sheet:
-    """The label of every sample; wrong ones ringed."""
+    """Draw the label of every sample; wrong ones ringed."""
     sheet = Sheet(*SIZE)
     draw_edges(sheet, fit.points, edges_of(off_diagonal(fit.model.selected_graph_)))
     return with_nodes(sheet, fit, fit.model.transduction_)
 
 
 def draw_overview(fit: SmallFit) -> Sheet:
-    """Labels given, one view, fused, selected, answered: the same samples in a row."""
+    """Draw labels given, one view, fused, selected, answered: the same samples in a row."""
     stages = (draw_given, draw_view_graph(0), draw_fused, draw_selected, draw_answers)
     width, gap = SIZE[0], 26
     sheet = Sheet(len(stages) * (width + gap) - gap, SIZE[1] + 34)
@@ -248,12 +174,6 @@ def with_nodes(
     return sheet
 
 
-def off_diagonal(graph: object) -> np.ndarray:
-    """Return a graph as an array without its loops."""
-    dense = graph if isinstance(graph, np.ndarray) else graph.toarray()  # type: ignore[attr-defined]
-    return dense - np.diag(np.diag(dense))
-
-
 PICTURES: dict[str, Callable[[SmallFit], Sheet]] = {
     "views": draw_views,
     "given": draw_given,
@@ -275,7 +195,7 @@ def main(folder: Path) -> None:
     fit = small_fit()
     for name, draw in PICTURES.items():
         started = folder / f".{name}.svg"
-        started.write_text(draw(fit).svg(draw.__doc__ or name), encoding="utf-8")
+        started.write_text(draw(fit).svg(name.replace("-", " ")), encoding="utf-8")
         started.replace(folder / f"{name}.svg")
 
 
