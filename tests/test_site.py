@@ -131,6 +131,13 @@ def test_pictures_show_what_the_classifier_computed(pictures):
     np.testing.assert_allclose(fit.confidence, fit.model.node_confidence_, atol=1e-4)
 
 
+def test_page_of_the_method_says_how_its_pictures_were_fitted(pictures):
+    _, fit, _ = pictures
+    page = text_of("method.md")
+    assert f"{len(fit.truth)} handwritten digits" in page
+    assert f"threshold starts at {fit.model.initial_threshold}" in page
+
+
 def test_selection_removes_some_edges_and_keeps_most(pictures):
     module, fit, _ = pictures
     before = (module.off_diagonal(fit.model.refined_graph_) > 0).sum()
