@@ -5,7 +5,7 @@ WORKERS ?= auto
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install -q -c constraints.txt
 
-.PHONY: help demo test check browser docs bench bench-1m clean
+.PHONY: help demo test check build browser docs bench bench-1m clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -22,6 +22,11 @@ check: .venv/.installed-dev  ## lint, formatting, types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+build: .venv/.installed-dev  ## make the wheel and the sdist in dist/
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+	@ls -l dist
 
 browser:  ## install Chromium for the tests of our pages, where that is possible
 	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then \

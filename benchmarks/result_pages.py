@@ -22,7 +22,7 @@ from manyview.experiments.plan import load_plan
 from manyview.experiments.study import Study
 from manyview.methods import METHODS
 from manyview.report.figures import write_figures
-from manyview.report.results import METRICS, far_from_paper, study_results
+from manyview.report.results import METRICS, dataset_title, far_from_paper, study_results
 from manyview.report.statistics import paired_t_test
 from manyview.report.table_formats import tables_as
 
@@ -72,10 +72,39 @@ def differences():
     return "\n".join(lines)
 
 
-def new_samples():
+def what_has_run(name):
+    """One sentence: how many cells of a plan have records, of which data, with how many seeds."""
+    results = study_results(study_of(name), METRICS["accuracy"])
+    done = {cell: len(result.by_seed) for cell, result in results.items() if result.by_seed}
+    datasets = ", ".join(dict.fromkeys(cell.dataset for cell in done)) or "none"
+    fewest, most = min(done.values(), default=0), max(done.values(), default=0)
+    seeds = f"{most}" if fewest == most else f"{fewest} to {most}"
+    return (
+        f"Of the {len(results):,} cells of the plan `{name}` {len(done):,} have run, with {seeds} "
+        f"seeds each: {datasets}."
+    )
+
+
+def new_sample_scores():
+    """Percents of all seeds by (dataset, variant)."""
     groups = defaultdict(list)
     for record in read(NEW_SAMPLES):
         groups[record["dataset"], record["variant"]].append(100 * record["accuracy"])
+    return groups
+
+
+def later():
+    """README's words on samples that come later: predicted, against in the fit."""
+    groups = new_sample_scores()
+    return ", ".join(
+        " against ".join(f"{np.mean(groups[dataset, one]):.1f}" for one in VARIANTS)
+        + f" on {dataset_title(dataset)}"
+        for dataset in dict.fromkeys(dataset for dataset, _ in groups)
+    )
+
+
+def new_samples():
+    groups = new_sample_scores()
     lines = [f"| data set | {' | '.join(VARIANTS)} |", "|---|---:|---:|"]
     for dataset in dict.fromkeys(dataset for dataset, _ in groups):
         cells = [
@@ -162,7 +191,11 @@ def readme():
     before, rest = path.read_text().split(OPENING)
     _, after = rest.split(CLOSING)
     rows, summary = essence()
-    text = (TEMPLATES / "readme_results.md").read_text().format(table=rows, summary=summary)
+    text = (
+        (TEMPLATES / "readme_results.md")
+        .read_text()
+        .format(table=rows, summary=summary, later=later())
+    )
     return f"{before}{OPENING}\n{text}{CLOSING}{after}"
 
 
@@ -170,6 +203,10 @@ def pages():
     """Return the text of every generated page, by its path."""
     parts = {name.replace("-", "_"): markdown(name) for name in PLANS}
     parts["beside_paper"] = markdown("accuracy", 1)
+    parts |= {
+        f"run_of_{name.replace('-', '_')}": what_has_run(name)
+        for name in ("ratios", "neighbors", "gamma-tau")
+    }
     results = (TEMPLATES / "results.md").read_text()
     return {
         ROOT / "docs" / "results.md": results.format(

@@ -52,8 +52,19 @@ def by_place(records, metric="accuracy"):
     return found
 
 
+def deviation(values):
+    """Return the standard deviation over seeds; of one alone NaN, which no figure draws."""
+    return np.std(values, ddof=1) if len(values) > 1 else np.nan
+
+
+def spread(values):
+    """Write the mean and, of more than one, the standard deviation in brackets."""
+    mean = f"{np.mean(values):.1f}"
+    return f"{mean} ({deviation(values):.1f})" if len(values) > 1 else mean
+
+
 def markdown(records, series, shares, metric="accuracy"):
-    """One row a data set and series, one column a share: mean ± deviation over seeds."""
+    """One row a data set and series, one column a share: mean (standard deviation) over seeds."""
     found = by_place(records, metric)
     lines = [
         f"| data set | | {' | '.join(f'{share:.0%}' for share in shares)} |",
@@ -63,7 +74,7 @@ def markdown(records, series, shares, metric="accuracy"):
         for one in series:
             cells = [found.get((name, one, share)) for share in shares]
             if any(cells):
-                told = [f"{np.mean(c):.1f} ± {np.std(c):.1f}" if c else "" for c in cells]
+                told = [spread(cell) if cell else "" for cell in cells]
                 lines.append(f"| {dataset_title(name)} | {one} | {' | '.join(told)} |")
     return "\n".join(lines)
 
@@ -79,7 +90,8 @@ def figure(records, series, shares, *, x_name, own, metric="accuracy"):
             for one, look in zip(series, looks([one == own for one in series]), strict=True):
                 here = [(100 * s, found[name, one, s]) for s in shares if (name, one, s) in found]
                 x = np.array([share for share, _ in here])
-                mean, std = (np.array([of(c) for _, c in here]) for of in (np.mean, np.std))
+                mean = np.array([np.mean(values) for _, values in here])
+                std = np.array([deviation(values) for _, values in here])
                 ax.plot(x, mean, label=one, **look.line())
                 if look.is_own:
                     low, high = mean - std, mean + std

@@ -4,7 +4,7 @@ On each data set 1 % or 10 % of the labels are shown. `tune` hides some of these
 parameters (with one or two labels a class it keeps the defaults, and says so; `--force` tunes
 all the same). The defaults and the choice are then scored on all labels that were never shown.
 Every split is one line of `results/tuning.jsonl`; the trials of a split are kept in
-`benchmarks/results/tuning/`, so that a study that was stopped goes on within a split, too.
+`results/tuning/`, so that a study that was stopped goes on within a split, too.
 
     python benchmarks/tuning.py [--trials N] [--force] [DATA ...]
 """
@@ -23,9 +23,9 @@ from manyview.data.splits import hide_labels
 from manyview.runs.records import score
 from manyview.tuning.search import tune
 
-HOME = Path(__file__).parent
-RECORDS = HOME.parent / "results" / "tuning.jsonl"
-TRIALS = HOME / "results" / "tuning"
+RESULTS = Path(__file__).parent.parent / "results"
+RECORDS = RESULTS / "tuning.jsonl"
+TRIALS = RESULTS / "tuning"
 DATASETS = ("bbcsports", "bbcnews", "mnist", "caltech101-7", "3sources", "digits")
 RATIOS = (0.01, 0.1)
 SEEDS = range(3)

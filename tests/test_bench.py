@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from manyview.cli import main
-
 PLAN = """
 title = "Tiny study"
 about = "For tests."
@@ -30,19 +28,11 @@ def plan(tmp_path, shapes):
     return file
 
 
-def manyview(capsys, *arguments):
-    """Run the command line; return its exit code and both streams."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    streams = capsys.readouterr()
-    return stop.value.code, streams.out, streams.err
-
-
-def test_a_study_from_its_run_to_its_page(plan, tmp_path, capsys, monkeypatch):
+def test_a_study_from_its_run_to_its_page(plan, tmp_path, manyview, monkeypatch):
     monkeypatch.delenv("MANYVIEW_DATA", raising=False)
     store = ("--out", tmp_path / "store")
-    code, out, err = manyview(capsys, "bench", "run", plan, *store, "--jobs", 1)
-    assert code in (0, None)
+    code, out, err = manyview("bench", "run", plan, *store, "--jobs", 1)
+    assert code == 0
     assert "4 of 6 trials are done, 2 failed" in out
     assert "Skipped nus-wide: Data set 'nus-wide' needs the file" in err
     assert "shapes.npz knn 20% seed 0" in err
@@ -50,37 +40,37 @@ def test_a_study_from_its_run_to_its_page(plan, tmp_path, capsys, monkeypatch):
     page = (tmp_path / "store" / "tiny.html").read_text()
     assert "Tiny study" in page
 
-    code, out, _ = manyview(capsys, "bench", "status", plan, *store, "--json")
+    code, out, _ = manyview("bench", "status", plan, *store, "--json")
     status = json.loads(out)
     assert (status["n_done"], status["n_failed"], status["n_open"]) == (4, 2, 0)
     assert list(status["skipped"]) == ["nus-wide"]
 
-    code, out, _ = manyview(capsys, "bench", "retry", plan, "--failed", *store, "--jobs", 1)
-    assert code in (0, None)
+    code, out, _ = manyview("bench", "retry", plan, "--failed", *store, "--jobs", 1)
+    assert code == 0
     assert "4 of 6 trials are done, 2 failed" in out
 
     for style, sign in (("text", "KNN"), ("markdown", "| --- |"), ("latex", r"\toprule")):
-        code, out, _ = manyview(capsys, "bench", "table", plan, *store, "--format", style)
-        assert code in (0, None)
+        code, out, _ = manyview("bench", "table", plan, *store, "--format", style)
+        assert code == 0
         assert sign in out
         assert "32.7" in out  # the paper's column stays although the data are not here
     file = tmp_path / "table.csv"
-    manyview(capsys, "bench", "table", plan, *store, "--format", "csv", "--file", file)
+    manyview("bench", "table", plan, *store, "--format", "csv", "--file", file)
     assert file.read_text().count("\n") >= 3
 
     code, out, _ = manyview(
-        capsys, "bench", "figures", plan, *store, "--to", tmp_path / "figures", "--format", "svg"
+        "bench", "figures", plan, *store, "--to", tmp_path / "figures", "--format", "svg"
     )
-    assert code in (0, None)
+    assert code == 0
     assert all(line.endswith(".svg") for line in out.split())
 
-    code, out, _ = manyview(capsys, "bench", "report", plan, *store)
+    code, out, _ = manyview("bench", "report", plan, *store)
     assert out.strip() == str(tmp_path / "store" / "tiny.html")
 
 
-def test_plans_are_listed(capsys):
-    code, out, _ = manyview(capsys, "bench", "plans")
-    assert code in (0, None)
+def test_plans_are_listed(manyview):
+    code, out, _ = manyview("bench", "plans")
+    assert code == 0
     assert "accuracy" in out
     assert "1,350" in out
 
@@ -102,9 +92,9 @@ def test_plans_are_listed(capsys):
         (["table", "quick", "--out", ".", "--metric", "luck"], "got 'luck'"),
     ],
 )
-def test_each_mistake_is_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+def test_each_mistake_is_one_line(arguments, message, manyview, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code, out, err = manyview(capsys, "bench", *arguments)
+    code, out, err = manyview("bench", *arguments)
     assert code == 2
     assert out == ""
     assert message in err

@@ -7,7 +7,9 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.calibration import (
     BOUNDS,
     Calibration,
+    InterruptedFitError,
     calibrate,
+    calibrate_or_warn,
     choose_n_folds,
     coverage_curve,
     expected_calibration_error,
@@ -219,6 +221,34 @@ def test_explanation_is_of_the_calibrated_probabilities(tiny_views):
     first, second = np.sort(model.label_distributions_[3])[::-1][:2]
     assert why.temperature == model.temperature_
     assert why.margin == pytest.approx(np.log(first / second), abs=1e-4)
+
+
+def test_auto_folds_are_those_that_would_be_chosen(rng):
+    codes = np.repeat([0, 1], 6)
+    logits = rng.normal(size=(12, 2))
+    auto, three = (
+        calibrate_or_warn(codes, n_folds, np.random.default_rng(0), lambda shown, fold: logits)
+        for n_folds in ("auto", 3)
+    )
+    assert auto.n_folds == 3
+    assert auto.temperature == three.temperature
+
+
+def test_no_fold_is_fitted_after_an_interrupted_one():
+    codes, folds = np.repeat([0, 1], 6), []
+
+    def logits_of(shown, fold):
+        folds.append(fold)
+        raise InterruptedFitError
+
+    for was_interrupted, wanted in ((True, []), (False, [0])):
+        with pytest.warns(CalibrationWarning, match="the fit was interrupted") as caught:
+            found = calibrate_or_warn(
+                codes, 3, np.random.default_rng(0), logits_of, was_interrupted=was_interrupted
+            )
+        assert found is None
+        assert folds == wanted
+        assert caught[0].filename == __file__
 
 
 def test_one_label_a_class_is_not_calibrated_and_says_so(tiny_views):

@@ -285,6 +285,28 @@ def test_explain_tells_why_a_sample_got_its_answer(manyview, tables):
     assert "answers that change" in out
 
 
+def test_explain_tells_of_a_new_sample_what_predict_answers(manyview, refused, tables):
+    assert manyview("fit", "old", "--labels", "animals.csv", "--out", "run", *QUICK)[0] == 0
+    _, out, _ = manyview("predict", "run", "new", "--json")
+    predicted = json.loads(out)["predictions"][3]
+    name = predicted["sample_id"]
+    code, out, err = manyview("explain", "run", "--data", "new", "--sample", name, "--json")
+    assert (code, err) == (0, "")
+    why = json.loads(out)["explanation"]
+    assert (why["name"], why["answer"]) == (name, predicted["label"])
+    total = sum(part["margin"] for part in [why["itself"], *why["neighbors"]])
+    assert total == pytest.approx(why["margin"])
+    code, out, err = manyview("explain", "run", "--data", "new", "--sample", name)
+    assert (code, err) == (0, "")
+    assert f"\nSample   {name}, came after the fit\n" in out
+    assert refused("explain", "run", "--data", "new") == (
+        "new data need the id of one of their samples: say which, with --sample."
+    )
+    assert refused("explain", "run", "--data", "new", "--sample", "zebra").startswith(
+        "No sample has the id 'zebra'. The ids go from "
+    )
+
+
 def test_explain_names_an_unknown_sample_and_the_near_ones(manyview, refused, tables):
     assert manyview("fit", "old", "--labels", "animals.csv", "--out", "run", *QUICK)[0] == 0
     assert refused("explain", "run", "--sample", "s777") == (

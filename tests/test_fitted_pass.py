@@ -6,6 +6,7 @@ import torch
 from dense_reference import select
 from scipy import sparse
 
+from manyview import fitted_pass
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 
@@ -28,6 +29,21 @@ def fit(views, labels, **params):
 def test_whole_pass_gives_the_logits_of_the_fit(tiny_views, params):
     explainer = fit(tiny_views.views, tiny_views.known_labels, **params).explainer()
     np.testing.assert_allclose(explainer.fitted.logits(), explainer.logits, atol=1e-4)
+
+
+@pytest.mark.parametrize("ranking", ["exact", "fast"])
+def test_pass_ranks_as_the_fit_did(tiny_views, monkeypatch, ranking):
+    model = fit(tiny_views.views, tiny_views.known_labels, ranking=ranking)
+    asked = []
+
+    def spy(scores, temperature, rank_axis, ranking):
+        asked.append(ranking)
+        return confidence(scores, temperature, rank_axis, ranking)
+
+    confidence = fitted_pass.node_confidence
+    monkeypatch.setattr(fitted_pass, "node_confidence", spy)
+    model.explainer().fitted.logits(0)
+    assert asked == [ranking]
 
 
 @pytest.mark.parametrize("left_out", [0, 1])

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from manyview.data.views import MultiView
-from manyview.ground import N_KEPT, lay_ground, shared_ground
+from manyview.ground import N_KEPT, lay_ground, shared_ground, tell_recalls
 
 CPU = torch.device("cpu")
 
@@ -42,3 +42,19 @@ def test_only_the_last_used_are_kept(tiny_views):
     assert len(shared["grounds"]) == N_KEPT
     assert shared_ground(shared, views, CPU, **settings(1)) is first
     assert shared_ground(shared, views, CPU, **settings(2)) is not second
+
+
+def test_nothing_is_shared_where_there_is_no_store(tiny_views):
+    views = MultiView(tiny_views.views)
+    one, other = (shared_ground(None, views, CPU, **settings(4)) for _ in range(2))
+    assert one is not other
+    for graph, fresh in zip(one.view_graphs, other.view_graphs, strict=True):
+        np.testing.assert_array_equal(graph.toarray(), fresh.toarray())
+
+
+def test_recalls_are_told_only_where_neighbours_were_missed(capsys):
+    tell_recalls({"shape": 1.0, "colour": 1.0})
+    assert capsys.readouterr().err == ""
+    tell_recalls({"shape": 1.0, "colour": 0.973})
+    said = capsys.readouterr().err
+    assert "true neighbours found: 100.0% in shape, 97.3% in colour" in said

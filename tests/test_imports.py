@@ -23,9 +23,17 @@ def test_the_package_alone_imports_nothing_heavy():
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["fit", "--help"], ["bench", "--help"], ["--version"]]
+    "arguments",
+    [
+        ["--help"],
+        ["fit", "--help"],
+        ["bench", "--help"],
+        ["--version"],
+        ["datasets"],
+        ["datasets", "mnist", "--json"],
+    ],
 )
-def test_help_imports_nothing_heavy(arguments):
+def test_help_and_the_catalogue_import_nothing_heavy(arguments):
     code = (
         "from manyview.cli import main\n"
         f"try:\n    main({arguments})\nexcept SystemExit as end:\n    assert not end.code"

@@ -182,7 +182,8 @@ def test_new_samples_are_linked_in_the_views_they_have(tiny_views, incomplete):
     model = make(n_neighbors=4).fit(incomplete[:50], tiny_views.known_labels[:50])
     new = incomplete[50:]
     assert not new.present.all()
-    edges, loops = model.attachment_._fuse(new)
+    links = model.attachment_.attached(new)
+    edges, loops = model.attachment_._fuse(links.view_edges, links.view_degrees, new)
     expected = literal_fused(model.attachment_, 4, new)
     np.testing.assert_allclose(edges.toarray(), expected[0], atol=1e-6)
     np.testing.assert_allclose(loops, expected[1], atol=1e-6)

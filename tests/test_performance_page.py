@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from performance import page, plots, ranking, tables
+from performance.epoch import TUTORIAL
 from performance.growth import exponent
 
 from manyview.data.catalog import find_card
@@ -21,6 +22,25 @@ def trial_rows(monkeypatch):
 def test_page_is_what_the_measurements_say():
     path = page.DOCS / "performance.md"
     assert path.read_text() == page.page(), "run: python benchmarks/run.py page"
+
+
+def test_readme_says_what_was_measured():
+    def row(name, n_samples):
+        (found,) = (r for r in tables.rows_of(name) if r["request"]["n_samples"] == n_samples)
+        return found
+
+    epoch, dense, million = row("epoch", 10_000), row("dense", 10_000), row("growth", 1_000_000)
+    of_medians = {form: share["of_medians"] for form, share in epoch["ratio"].items()}
+    minutes, gb = million["seconds"]["whole"] / 60, million["peak_mb"] / 1024
+    readme = " ".join((page.DOCS.parent / "README.md").read_text().split())
+    for said in (
+        f"At 10,000 samples an epoch costs {of_medians[TUTORIAL]:.2f} of one of PyG's",
+        f"{of_medians[epoch['fastest']]:.2f} of its fastest form on a CPU",
+        f"dense form of the paper takes {dense['times_faster']:.0f} times as long",
+        f"A million samples in three views were fitted in {minutes:.0f} minutes and {gb:.1f} GB on",
+    ):
+        assert said in readme
+    assert (million["status"], len(million["recall"])) == ("done", 3)
 
 
 def test_figures_show_the_stored_rows():

@@ -15,3 +15,19 @@ def test_every_number_far_from_the_papers_has_its_line():
     lines = result_pages.differences().splitlines()[2:]
     found = result_pages.far_from_paper(result_pages.study_of("accuracy"))
     assert len(lines) == len(found) > 0
+
+
+def test_cells_that_have_run_are_counted_as_the_table_shows_them():
+    text = result_pages.what_has_run("gamma-tau")
+    rows = [row for row in result_pages.markdown("gamma-tau").splitlines() if row[:1] == "|"]
+    n_shown = sum(row.count("(") for row in rows)  # a deviation in brackets each
+    assert f" {n_shown} have run" in text
+
+
+def test_samples_that_come_later_are_told_with_the_means_of_the_table():
+    told = result_pages.later().split(", ")
+    rows = result_pages.new_samples().splitlines()[2:]
+    assert len(told) == len(rows) > 0
+    for words, row in zip(told, rows, strict=True):
+        means = [cell.split()[0] for cell in row.split("|")[2:-1]]
+        assert words.startswith(" against ".join(means))

@@ -127,7 +127,13 @@ def test_convergence_needs_twenty_epochs_and_a_flat_loss():
 def test_on_epoch_is_told_every_epoch():
     seen = []
     settings = SETTINGS | {"max_epochs": 3}
-    train(Line(), (FEATURES,), LABELS, **settings, on_epoch=lambda n, loss: seen.append(n))
+    train(
+        Line(),
+        (FEATURES,),
+        LABELS,
+        **settings,
+        on_epoch=lambda curve, _: seen.append(curve.n_epochs),
+    )
     assert seen == [1, 2, 3]
 
 

@@ -68,15 +68,29 @@ def test_what_is_in_the_file_is_not_done_again(dataset, tmp_path, monkeypatch):
 
 def test_table_and_figure_show_every_series_and_share():
     records = [
-        {"dataset": "digits", "series": one, "share": share, "seed": seed, "accuracy": 0.9 - share}
+        {
+            "dataset": "digits",
+            "series": one,
+            "share": share,
+            "seed": seed,
+            "accuracy": 0.9 - share + 0.02 * seed,
+        }
         for one in ("kept", "mean")
         for share in (0.0, 0.5)
         for seed in (0, 1)
     ]
-    table = study_lines.markdown(records, ("kept", "mean"), (0.0, 0.5))
-    assert table.splitlines()[0] == "| data set | | 0% | 50% |"
-    assert "| kept | 90.0 ± 0.0 | 40.0 ± 0.0 |" in table
-    drawn = study_lines.figure(records, ("kept", "mean"), (0.0, 0.5), x_name="removed", own="kept")
+    records.append(
+        {"dataset": "digits", "series": "mean", "share": 1.0, "seed": 0, "accuracy": 0.1}
+    )
+    series, shares = ("kept", "mean"), (0.0, 0.5, 1.0)
+    table = study_lines.markdown(records, series, shares)
+    assert table.splitlines()[0] == "| data set | | 0% | 50% | 100% |"
+    assert "| kept | 91.0 (1.4) | 41.0 (1.4) |  |" in table  # 1.0 with ddof=0
+    assert "| mean | 91.0 (1.4) | 41.0 (1.4) | 10.0 |" in table
+    drawn = study_lines.figure(records, series, shares, x_name="removed", own="kept")
     (ax,) = drawn.axes
     assert [line.get_label() for line in ax.lines] == ["kept", "mean"]
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), [90.0, 40.0])
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [91.0, 41.0])
+    (band,) = ax.collections
+    top = band.get_paths()[0].vertices[:, 1].max()
+    np.testing.assert_allclose(top, 91.0 + np.std([90.0, 92.0], ddof=1))

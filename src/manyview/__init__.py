@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
+    from manyview.callbacks.mlflow import MLflowCallback
+    from manyview.callbacks.tensorboard import TensorBoardCallback
     from manyview.classifier import MGCNDNSClassifier
     from manyview.data.all_samples import AllSamples
     from manyview.data.catalog import load_dataset
@@ -36,10 +38,12 @@ _HOMES = {
     "InputError": "manyview.errors",
     "LabelHidingSplit": "manyview.data.label_hiding",
     "METHODS": "manyview.methods",
+    "MLflowCallback": "manyview.callbacks.mlflow",
     "MGCNDNSClassifier": "manyview.classifier",
     "ManyviewError": "manyview.errors",
     "MultiView": "manyview.data.views",
     "SCORERS": "manyview.tuning.scorers",
+    "TensorBoardCallback": "manyview.callbacks.tensorboard",
     "draw_labeled": "manyview.data.splits",
     "hide_labels": "manyview.data.splits",
     "load_dataset": "manyview.data.catalog",
@@ -58,8 +62,10 @@ __all__ = [
     "InputError",
     "LabelHidingSplit",
     "MGCNDNSClassifier",
+    "MLflowCallback",
     "ManyviewError",
     "MultiView",
+    "TensorBoardCallback",
     "__version__",
     "draw_labeled",
     "hide_labels",

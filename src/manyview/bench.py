@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manyview.options import INTERRUPTED, AsJson, DataDir, Quiet
 from manyview.terminal import print_json, print_text, width
 
 if TYPE_CHECKING:
     from manyview.experiments.engines import OnRecord
     from manyview.experiments.study import Study
     from manyview.experiments.trial import Trial
-
-INTERRUPTED = 130
 
 bench_app = typer.Typer(
     name="bench",
@@ -33,10 +32,6 @@ PlanName = Annotated[
 Out = Annotated[
     Path,
     typer.Option(metavar="DIR", help="Store of the records; plans may share one."),
-]
-DataDir = Annotated[
-    str | None,
-    typer.Option(metavar="DIR", help="Folder of the catalogue's files, if not MANYVIEW_DATA."),
 ]
 Jobs = Annotated[
     int, typer.Option("--jobs", "-j", metavar="N", help="Processes at work; 0 is one a core.")
@@ -55,10 +50,6 @@ ShardText = Annotated[
     str | None,
     typer.Option("--shard", metavar="I/N", help="Do part I of N, for job arrays of a cluster."),
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 STORE = Path("bench")
 
 

@@ -6,12 +6,14 @@ were hidden while learning, because on labels it has seen a network is far too s
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
 from manyview.distributions import softmax
+from manyview.errors import CalibrationWarning, warn_user
 
 BOUNDS = (0.05, 20.0)
 # Spread of the logarithm of the temperature around 0 before any label is seen: a factor of 1.65.
@@ -19,6 +21,10 @@ PRIOR_SPREAD = 0.5
 FEWEST_PARTS = 3  # a fold hides at most a third of the labels
 NO_PART = -1
 ENOUGH = 30  # held-out labels from which a temperature is more than a hint
+
+
+class InterruptedFitError(Exception):
+    """A fit to part of the labels was ended by Ctrl-C, so its logits tell nothing."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +149,36 @@ def calibrate(
     rows, all_logits = np.concatenate(samples), np.concatenate(logits).astype(np.float64)
     temperature = fit_temperature(all_logits, codes[rows])
     return Calibration(temperature, rows, codes[rows], all_logits, len(folds))
+
+
+def calibrate_or_warn(
+    codes: np.ndarray,
+    n_folds: int | str,
+    rng: np.random.Generator,
+    logits_of: Callable[[np.ndarray, int], np.ndarray],
+    *,
+    was_interrupted: bool = False,
+) -> Calibration | None:
+    """Calibrate as `calibrate` does; where that cannot be, warn why and return None.
+
+    Parameters
+    ----------
+    n_folds
+        Number of fits; "auto" lets `choose_n_folds` choose.
+    logits_of
+        As for `calibrate`; raises `InterruptedFitError` where its fit was interrupted.
+    was_interrupted
+        Whether the fit to be calibrated was, and no other should be started.
+    """
+    found, reason = None, "the fit was interrupted"
+    with suppress(InterruptedFitError):
+        if not was_interrupted:
+            n_folds = choose_n_folds(codes) if isinstance(n_folds, str) else n_folds
+            found = calibrate(codes, n_folds, rng, logits_of)
+            reason = "no class has two labels, so none can be held out"
+    if found is None:
+        warn_user(f"probabilities are not calibrated: {reason}.", CalibrationWarning)
+    return found
 
 
 def fit_temperature(

@@ -1,36 +1,33 @@
 """MGCNDNSClassifier: several views in, labels out, by scikit-learn's rules."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from warnings import catch_warnings, simplefilter, warn
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from manyview.calibration import Calibration, calibrate, choose_n_folds
-from manyview.contract import MethodCard, MultiViewClassifier
+from manyview.calibration import Calibration, InterruptedFitError, calibrate_or_warn
+from manyview.callbacks.tasks import FitTasks
+from manyview.contract import MethodCard
 from manyview.data.checksums import views_checksum
 from manyview.data.inputs import InputScaling
-from manyview.data.labels import UNKNOWN, class_weights
-from manyview.data.scaled_views import Scaling, scaling_by_view
+from manyview.data.labels import class_weights
+from manyview.data.scaled_views import Scaling
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
-from manyview.errors import CalibrationWarning, check_choice
-from manyview.explainer import Explainer
-from manyview.fit_memory import memory_of_fit
-from manyview.fitted_pass import FittedPass
-from manyview.graphs.cached_neighbors import check_cache_dir
-from manyview.graphs.knn_graph import check_search, is_approximate
-from manyview.graphs.view_graphs import check_n_neighbors, pick_n_neighbors
-from manyview.ground import Ground, lay_ground, shared_ground
+from manyview.explainable import ExplainableClassifier
+from manyview.fit_memory import check_fit_memory
+from manyview.graphs.knn_graph import is_approximate
+from manyview.graphs.view_graphs import pick_n_neighbors
+from manyview.ground import Ground, shared_ground, tell_recalls
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
-from manyview.memory import check_max_memory, check_memory
+from manyview.lessons import Lesson, Round, prepare_lesson
 from manyview.network import MGCNDNS, NetworkInputs, build_network
 from manyview.new_samples import (
     Attachment,
@@ -39,34 +36,27 @@ from manyview.new_samples import (
     SelectionRule,
     attach,
 )
-from manyview.parameters import check_number, check_whole_number, draw_seed
-from manyview.progress import tell
-from manyview.reasons import Explanation, ViewEffect, find_sample
+from manyview.parameter_rules import check_parameters
+from manyview.parameters import draw_seed
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
-from manyview.warm_start import ENOUGH, LearnedWeights, go_on_from, weights_of
+from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_of
 
-# What the learned weights belong to: edges of the graphs, and the shapes of the layers.
-FIXED_BY_WEIGHTS = (
-    "n_neighbors",
-    "metric",
-    "scaling",
-    "symmetry",
-    "min_common_neighbors",
-    "graph_learning",
-    "rank",
-    "node_selection",
-    "hidden",
-    "n_layers",
-)
+SEEDS_APART = 100  # of the networks of one fit; folds of the calibration take those between
 
 
-class MGCNDNSClassifier(MultiViewClassifier):
+class MGCNDNSClassifier(ExplainableClassifier):
     """Label all samples of a multi-view data set from a few known labels.
 
     Multi-view graph convolutional network with differentiable node selection (MGCN-DNS).
 
     Parameters
     ----------
+    recipe
+        "few-labels" lets the answers of a network teach the next, cleaned by the neighbours'
+        answers, the classes' expected shares and the agreement in each view (see
+        `manyview.lessons`); "paper" trains one network on the labels alone, as the paper does.
+    max_rounds
+        Networks taught so after the first; fewer where answers have settled.
     n_neighbors
         Neighbours k in each view's graph; "auto" takes 10 to 20, the more the fewer samples are
         labeled, and less where classes are small (see `choose_n_neighbors`).
@@ -157,7 +147,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
     edge_gates_ : CSR, learned gate of each edge, None without graph learning
     node_confidence_ : [sample], None without differentiable selection
     threshold_ : float, None without differentiable selection
-    training_curve_ : loss and accuracy on the labeled samples by epoch
+    training_curve_ : loss and accuracy on the labeled samples by epoch, of the last network
+    rounds_ : list of `Round`, one for each network that was taught by the one before
     temperature_ : float, what logits are divided by; 1 without calibration
     calibration_ : the held-out labels and their logits, None without calibration
     given_codes_ : [sample], class number of the label it came with, -1 without one
@@ -196,6 +187,7 @@ class MGCNDNSClassifier(MultiViewClassifier):
         GraphAnchor,
         InputScaling,
         LearnedWeights,
+        Round,
         SelectionRule,
         TrainingCurve,
         ViewScaler,
@@ -207,11 +199,14 @@ class MGCNDNSClassifier(MultiViewClassifier):
     # What models saved before these existed have.
     temperature_: float = 1.0
     calibration_: Calibration | None = None
+    rounds_: list[Round] = []  # noqa: RUF012
     _kept_ground: dict[Any, Any] | None = None  # of the last fit with a warm start
 
     def __init__(
         self,
         *,
+        recipe: str = "few-labels",
+        max_rounds: int = 2,
         n_neighbors: int | str = "auto",
         metric: str = "cosine",
         scaling: Scaling = "unit",
@@ -245,6 +240,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         verbose: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
+        self.recipe = recipe
+        self.max_rounds = max_rounds
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.scaling = scaling
@@ -287,64 +284,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
         finally:
             self._watch = None
 
-    def explain(self, sample: int | str, *, sample_ids: Sequence[str] | None = None) -> Explanation:
-        """Give the reasons of a fitted sample's answer: neighbours, views and their parts.
-
-        Parameters
-        ----------
-        sample
-            Row number among the fitted samples, or one of `sample_ids`.
-        sample_ids
-            One name a sample, such as those of a `Dataset`; row numbers where there are none.
-
-        Examples
-        --------
-        >>> import manyview
-        >>> data = manyview.load_dataset("digits")
-        >>> labels = manyview.hide_labels(data.labels, keep=0.01, random_state=0)
-        >>> model = MGCNDNSClassifier(max_epochs=20, random_state=0).fit(data.views, labels)
-        >>> why = model.explain(7)
-        >>> parts = [why.itself, *why.neighbors]
-        >>> abs(sum(part.margin for part in parts) - why.margin) < 1e-9
-        True
-        """
-        check_is_fitted(self)
-        n_samples = len(self.label_distributions_)
-        row = find_sample(sample, sample_ids, n_samples)
-        names = range(n_samples) if sample_ids is None else sample_ids
-        return self.explainer().explain(row, [str(name) for name in names])
-
-    def view_effects(self, y: Any = None) -> tuple[ViewEffect, ...]:
-        """Leave out each view in turn, without learning anew: which answers change.
-
-        Parameters
-        ----------
-        y
-            True labels to count right answers by, -1 or None where unknown; the labels of
-            the fit where it is left out. There is nothing to tell with a single view.
-        """
-        check_is_fitted(self)
-        explainer = self.explainer()
-        return explainer.view_effects(explainer.given if y is None else self._codes_of(y))
-
-    def explainer(self) -> Explainer:
-        """Make what explains many samples at the cost of one."""
-        check_is_fitted(self)
-        given = self.given_codes_
-        return Explainer(
-            fitted=FittedPass.of(
-                self.view_graphs_,
-                self.edge_gates_,
-                self.attachment_,
-                tau=self.tau,
-                rank_axis=self.rank_axis,
-            ),
-            view_graphs=dict(zip(self.view_names_, self.view_graphs_, strict=True)),
-            selected=self.selected_graph_,
-            classes=self.classes_,
-            temperature=self.temperature_,
-            given=np.full(len(self.transduction_), UNKNOWN) if given is None else given,
-        )
+    def _check_parameters(self, views: MultiView) -> None:
+        check_parameters(self.get_params(deep=False), views)
 
     def _learn(self, views: MultiView, codes: np.ndarray) -> None:
         device = pick_device(self.device)
@@ -355,35 +296,28 @@ class MGCNDNSClassifier(MultiViewClassifier):
             if earlier is None
             else earlier.n_neighbors
         )
-        self._check_memory(views)
+        check_fit_memory(
+            views,
+            self.card.title,
+            self.max_memory,
+            verbose=self.verbose,
+            n_neighbors=self.n_neighbors_,
+            n_classes=len(self.classes_),
+            hidden=self.hidden,
+            n_layers=self.n_layers,
+            graph_learning=self.graph_learning,
+        )
         ground = self._ground(views, generator)
-        self.view_graphs_, self.neighbor_recall_ = ground.view_graphs, ground.prepared.recalls
-        self._tell_recall()
         inputs = ground.inputs
-        network = self._build(inputs, generator)
-        if earlier is not None:
-            go_on_from(
-                network,
-                network.layers()[-1].weight,
-                earlier.weights,
-                known_classes=earlier.classes,
-                classes=self.classes_,
-            )
-        self.training_curve_ = train_on_codes(
-            network,
-            inputs,
-            codes,
-            generator=generator,
-            watch=self._watch,
-            enough=None if earlier is None else ENOUGH,
-            **self._training_settings(codes),
+        network, self.training_curve_, self.rounds_ = self._fit_in_rounds(
+            inputs, codes, generator, earlier=earlier, watch=self._watch, tasks=self._tasks
         )
         self._calibrate(inputs, codes, generator)
         self._learn_from(network, inputs)
         if self.warm_start:
             self.learned_weights_ = LearnedWeights(
                 checksum,
-                self._fixed_settings(),
+                fixed_settings(self.get_params(deep=False)),
                 self.n_neighbors_,
                 self.classes_,
                 weights_of(network),
@@ -406,13 +340,13 @@ class MGCNDNSClassifier(MultiViewClassifier):
         checksum = self.all_samples_ or views_checksum(views)
         earlier = self.learned_weights_
         if earlier is not None:
-            earlier.check(checksum, self._fixed_settings())
+            earlier.check(checksum, fixed_settings(self.get_params(deep=False)))
+        if earlier is None or self._kept_ground is None:
+            self._kept_ground = {}
         return earlier, checksum
 
-    def _fixed_settings(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in FIXED_BY_WEIGHTS}
-
     def _ground(self, views: MultiView, generator: torch.Generator) -> Ground:
+        """Lay the ground of the fit, or take it from an earlier one; set what it tells."""
         settings: dict[str, Any] = {
             "scaling": self.scaling,
             "n_neighbors": self.n_neighbors_,
@@ -424,26 +358,97 @@ class MGCNDNSClassifier(MultiViewClassifier):
         }
         if is_approximate(self.neighbor_search, len(views)):
             settings["seed"] = generator.initial_seed()
-        shared = self._shared
-        if shared is None and self.warm_start:
-            if self._kept_ground is None or self.learned_weights_ is None:
-                self._kept_ground = {}
-            shared = self._kept_ground
-        if shared is None:
-            return lay_ground(views, generator.device, **settings)
-        return shared_ground(shared, views, generator.device, **settings)
+        shared = self._kept_ground if self._shared is None else self._shared
+        ground = shared_ground(shared, views, generator.device, **settings)
+        self.view_graphs_, self.neighbor_recall_ = ground.view_graphs, ground.prepared.recalls
+        if self.verbose:
+            tell_recalls(self.neighbor_recall_)
+        return ground
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         state.pop("_kept_ground", None)  # laid again where it is needed
         return state
 
-    def _tell_recall(self) -> None:
-        if self.verbose and min(self.neighbor_recall_.values(), default=1.0) < 1:
-            found = ", ".join(f"{share:.1%} in {v}" for v, share in self.neighbor_recall_.items())
-            tell(f"true neighbours found: {found}")
+    def _fit_in_rounds(
+        self,
+        inputs: NetworkInputs,
+        codes: np.ndarray,
+        generator: torch.Generator,
+        *,
+        earlier: LearnedWeights | None = None,
+        **told: Any,
+    ) -> tuple[MGCNDNS, TrainingCurve, list[Round]]:
+        """Train a network on the labels, then others that its answers teach; set nothing.
 
-    def _build(self, inputs: NetworkInputs, generator: torch.Generator) -> MGCNDNS:
+        Ends when a network answers as its teacher did, when the user interrupts it, or after
+        `max_rounds`; a warm start has one round.
+        """
+        network, curve = self._fit_network(inputs, codes, generator, earlier=earlier, **told)
+        rounds: list[Round] = []
+        max_rounds = self.max_rounds if earlier is None else min(self.max_rounds, 1)
+        while self.recipe != "paper" and len(rounds) < max_rounds and not curve.was_cut_short:
+            answers = self._answers(network, inputs)
+            lesson = prepare_lesson(answers, codes, self.view_graphs_, self._class_weights(codes))
+            seed = generator.initial_seed() + SEEDS_APART * (1 + len(rounds))
+            own = torch.Generator(device=generator.device).manual_seed(seed)
+            network, curve = self._fit_network(
+                inputs, codes, own, earlier=earlier, lesson=lesson, **told
+            )
+            taught = Round.between(answers, self._answers(network, inputs), lesson, curve.n_epochs)
+            rounds.append(taught)
+            if taught.has_settled:
+                break
+        return network, curve, rounds
+
+    @torch.no_grad()
+    def _answers(self, network: MGCNDNS, inputs: NetworkInputs) -> np.ndarray:
+        return softmax(network(*inputs).cpu().numpy())
+
+    def _class_weights(self, codes: np.ndarray) -> np.ndarray | None:
+        return class_weights(self.class_weight, self.classes_, codes)
+
+    def _fit_network(
+        self,
+        inputs: NetworkInputs,
+        codes: np.ndarray,
+        generator: torch.Generator,
+        *,
+        earlier: LearnedWeights | None = None,
+        lesson: Lesson | None = None,
+        watch: Watch | None = None,
+        tasks: FitTasks | None = None,
+    ) -> tuple[MGCNDNS, TrainingCurve]:
+        """Train a network of its own on class numbers, -1 where unknown; set nothing.
+
+        Weights are drawn from the generator's seed, dropout from the generator. What is learned
+        goes on from `earlier`, and a `lesson` is learned beside the labels, where they are given;
+        `watch` gets the answers of every epoch, and `tasks` tells the callbacks.
+        """
+        network = self._build(inputs, generator, lesson)
+        if earlier is not None:
+            earlier.start(network, network.layers()[-1].weight, self.classes_)
+        curve = train_on_codes(
+            network,
+            inputs,
+            codes,
+            generator=generator,
+            watch=watch,
+            tasks=tasks,
+            enough=None if earlier is None else ENOUGH,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            max_epochs=self.max_epochs,
+            tol=self.tol,
+            class_weight=self._class_weights(codes),
+            lesson=lesson,
+            verbose=self.verbose,
+        )
+        return network, curve
+
+    def _build(
+        self, inputs: NetworkInputs, generator: torch.Generator, lesson: Lesson | None = None
+    ) -> MGCNDNS:
         """Make the network, with weights drawn from the generator's seed."""
         return build_network(
             inputs,
@@ -461,17 +466,8 @@ class MGCNDNSClassifier(MultiViewClassifier):
             n_layers=self.n_layers,
             dropout=self.dropout,
             seed=generator.initial_seed(),
+            view_shares=None if lesson is None else lesson.view_shares,
         ).to(generator.device)
-
-    def _training_settings(self, codes: np.ndarray) -> dict[str, Any]:
-        return {
-            "learning_rate": self.learning_rate,
-            "weight_decay": self.weight_decay,
-            "max_epochs": self.max_epochs,
-            "tol": self.tol,
-            "class_weight": class_weights(self.class_weight, self.classes_, codes),
-            "verbose": self.verbose,
-        }
 
     def _calibrate(
         self, inputs: NetworkInputs, codes: np.ndarray, generator: torch.Generator
@@ -480,82 +476,30 @@ class MGCNDNSClassifier(MultiViewClassifier):
         self.calibration_, self.temperature_ = None, 1.0
         if self.calibration is None:
             return
-        seed, was_interrupted = generator.initial_seed(), False
+        seed = generator.initial_seed()
 
-        @torch.no_grad()
         def logits_of(shown: np.ndarray, fold: int) -> np.ndarray:
-            nonlocal was_interrupted
             own = torch.Generator(device=generator.device).manual_seed(seed + 1 + fold)
-            network = self._build(inputs, own)
-            with torch.enable_grad(), catch_warnings():
-                simplefilter("ignore", ConvergenceWarning)  # said below, in other words
-                settings = self._training_settings(shown)
-                curve = train_on_codes(network, inputs, shown, generator=own, **settings)
-            was_interrupted |= curve.stopped == "interrupted"
-            return np.asarray(network(*inputs).cpu().numpy())
+            with catch_warnings():
+                simplefilter("ignore", ConvergenceWarning)  # said of the calibration as a whole
+                network, curve, _ = self._fit_in_rounds(inputs, shown, own)
+            if curve.stopped == "interrupted":
+                raise InterruptedFitError
+            with torch.no_grad():
+                return np.asarray(network(*inputs).cpu().numpy())
 
-        found = None
-        if self.training_curve_.stopped != "interrupted":
-            n_folds = self.calibration_folds
-            n_folds = choose_n_folds(codes) if isinstance(n_folds, str) else n_folds
-            found = calibrate(codes, n_folds, np.random.default_rng(seed), logits_of)
-            reason = "no class has two labels, so none can be held out"
-        if was_interrupted or self.training_curve_.stopped == "interrupted":
-            found, reason = None, "the fit was interrupted"
-        if found is None:
-            warn(f"probabilities are not calibrated: {reason}.", CalibrationWarning, stacklevel=4)
-            return
-        self.calibration_, self.temperature_ = found, found.temperature
+        found = calibrate_or_warn(
+            codes,
+            self.calibration_folds,
+            np.random.default_rng(seed),
+            logits_of,
+            was_interrupted=self.training_curve_.stopped == "interrupted",
+        )
+        if found is not None:
+            self.calibration_, self.temperature_ = found, found.temperature
 
     def _label_new(self, views: MultiView) -> np.ndarray:
         return softmax(self.attachment_.logits(views) / self.temperature_)
-
-    def _check_parameters(self, views: MultiView) -> None:
-        check_n_neighbors(self.n_neighbors, len(views))
-        check_choice("metric", self.metric, ("cosine", "euclidean"))
-        scaling_by_view(self.scaling, views)
-        check_choice("symmetry", self.symmetry, ("union", "mutual"))
-        check_search(self.neighbor_search, len(views))
-        check_cache_dir(self.cache_dir)
-        check_max_memory(self.max_memory)
-        check_choice("graph_learning", self.graph_learning, ("edge", "low-rank", "full", None))
-        check_choice("node_selection", self.node_selection, ("differentiable", "top-k", None))
-        check_choice("calibration", self.calibration, ("temperature", None))
-        if isinstance(self.calibration_folds, str):
-            check_choice("calibration_folds", self.calibration_folds, ("auto",))
-        else:
-            check_whole_number("calibration_folds", self.calibration_folds, at_least=1)
-        check_choice("rank_axis", self.rank_axis, ("rows", "as-printed"))
-        check_choice("ranking", self.ranking, ("auto", "exact", "fast"))
-        check_whole_number("min_common_neighbors", self.min_common_neighbors, at_least=0)
-        if self.n_selected is not None:
-            check_whole_number("n_selected", self.n_selected, at_least=1)
-        for name in ("rank", "hidden", "n_layers", "max_epochs"):
-            check_whole_number(name, getattr(self, name), at_least=1)
-        for name in ("gamma", "tau", "learning_rate"):
-            check_number(name, getattr(self, name), above=0)
-        for name in ("weight_decay", "tol"):
-            check_number(name, getattr(self, name), at_least=0)
-        check_number("initial_threshold", self.initial_threshold, above=0, below=1)
-        check_number("dropout", self.dropout, at_least=0, below=1)
-
-    def _check_memory(self, views: MultiView) -> None:
-        """Say how much memory the fit will need, and refuse it where there is less."""
-        needed = memory_of_fit(
-            views,
-            n_neighbors=self.n_neighbors_,
-            n_classes=len(self.classes_),
-            hidden=self.hidden,
-            n_layers=self.n_layers,
-            graph_learning=self.graph_learning,
-        )
-        what = f"{self.card.title} on {len(views):,} samples in {views.n_views} views"
-        if self.verbose:
-            tell(f"{what} needs about {needed:.1f} GB of memory beside the data")
-        way_out = "Lower n_neighbors or hidden"
-        if self.graph_learning == "full":
-            way_out = "Use graph_learning='edge'"
-        check_memory(needed, self.max_memory, what, way_out)
 
     @torch.no_grad()
     def _learn_from(self, network: MGCNDNS, inputs: NetworkInputs) -> None:

@@ -252,6 +252,21 @@ def explain(
         str | None,
         typer.Option(metavar="ID", help="The sample, by its sample_id in predictions.csv."),
     ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NEW",
+            help="Data of new samples, as for `manyview predict`: ID is one of theirs. May be "
+            "repeated, for several tables.",
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    views_key: ViewsKey = None,
+    labels_key: LabelsKey = None,
+    graphs_key: GraphsKey = None,
+    samples_in: SamplesIn = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
     as_json: AsJson = False,
 ) -> None:
     """Say why a sample of RUN got its answer: neighbours, views, and their parts of it.
@@ -262,7 +277,11 @@ def explain(
     from manyview.report.explanation_text import reasons_text
     from manyview.runs.explaining import explain_run
 
-    reasons = explain_run(run, sample)
+    source = source_of(
+        data or [], None, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
+        label_column,
+    )  # fmt: skip
+    reasons = explain_run(run, sample, source if data else None)
     if as_json:
         print_json(reasons.document())
     else:
@@ -283,9 +302,9 @@ def datasets(
     as_json: AsJson = False,
 ) -> None:
     """List the data sets known by name, and which are here."""
-    from manyview.data.catalog import CATALOG, find_card
+    from manyview.data.card_files import find_card, is_here
+    from manyview.data.cards import CATALOG
     from manyview.report.dataset_text import card_document, card_text, catalog_text
-    from manyview.runs.sources import is_here
 
     cards = list(CATALOG.values()) if name is None else [find_card(name)]
     listed = [(card, is_here(card, data_dir)) for card in cards]

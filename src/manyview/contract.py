@@ -8,6 +8,8 @@ no sample is given it.
 """
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -17,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from manyview.callbacks.tasks import FitTasks, TakesCallbacks, told_to_callbacks
 from manyview.data.all_samples import AllSamples
 from manyview.data.imputing import fill_unknown, fit_fill_values
 from manyview.data.label_values import is_known, mark_unknown
@@ -55,7 +58,7 @@ class MethodCard:
     version: int = 1
 
 
-class MultiViewClassifier(ClassifierMixin, BaseEstimator):
+class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
     """Base of all methods: the door, the answers and the files; the learning is theirs."""
 
     card: ClassVar[MethodCard]
@@ -68,6 +71,8 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the classes, and label every sample.
 
+        A fit that fails leaves the model as it was before.
+
         Parameters
         ----------
         X
@@ -75,22 +80,26 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
         y
             One label a sample; -1 where unknown, None or NaN among texts and objects.
         """
-        self.all_samples_ = shared = None
-        if isinstance(X, AllSamples):
-            self.all_samples_, shared = X.checksum(), X.shared
-            views, labels = self._open(X.views, reset=True), X.spread(y)
-        else:
-            views, labels = self._open(X, reset=True), y
-        self.classes_, codes = check_labels(labels, len(views))
-        _check_views_are_seen(views, codes)
-        self._check_parameters(views)
-        self._shared = shared
-        try:
-            self._learn(views, codes)
-        finally:
-            self._shared = None
-        self.given_codes_ = codes
-        self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+        with self._whole_or_as_before():
+            self.all_samples_ = shared = None
+            if isinstance(X, AllSamples):
+                self.all_samples_, shared = X.checksum(), X.shared
+                views, labels = self._open(X.views, reset=True), X.spread(y)
+            else:
+                views, labels = self._open(X, reset=True), y
+            self.classes_, codes = check_labels(labels, len(views))
+            _check_views_are_seen(views, codes)
+            self._check_parameters(views)
+            with told_to_callbacks(self, views, codes) as tasks:
+                self._shared, self._tasks = shared, tasks
+                try:
+                    self._learn(views, codes)
+                finally:
+                    self._shared = self._tasks = None
+                self.given_codes_ = codes
+                self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+                if tasks is not None:
+                    tasks.end()
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -113,6 +122,11 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
                 )
             return np.asarray(self.label_distributions_[X.rows])
         self.check_labels_new_samples()
+        if self._is_unfinished:
+            raise InputError(
+                "an estimator in the middle of its fit labels only the samples of the fit: read "
+                "transduction_, or label new samples when fit has ended."
+            )
         return self._label_new(self._open(X, reset=False))
 
     def answers(self, *, min_probability: float = 0.0) -> np.ndarray:
@@ -189,6 +203,21 @@ class MultiViewClassifier(ClassifierMixin, BaseEstimator):
     given_codes_: np.ndarray | None = None  # None in models saved before it existed
     all_samples_: str | None = None  # checksum of the AllSamples of the fit
     _shared: dict[Any, Any] | None = None  # what fits on the same samples share, while learning
+    _tasks: FitTasks | None = None  # of the callbacks, while learning
+    _is_unfinished: bool = False  # whether it is what a callback got of an epoch
+
+    @contextmanager
+    def _whole_or_as_before(self) -> Iterator[None]:
+        """Forget what was learned before, and have it back if the block fails."""
+        before = dict(vars(self))
+        for name in before:
+            if name.endswith("_") and name != "learned_weights_":  # a warm start goes on from them
+                delattr(self, name)
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     def _check_parameters(self, views: MultiView) -> None:
         """Refuse parameters that break a rule; called before anything is learned."""

@@ -3,14 +3,20 @@
 ManyviewError
 ├── InputError            views, labels or a parameter break a rule   (also ValueError)
 │   └── InputTypeError    a value is no number at all                 (also TypeError)
+├── CallbackError         a callback of a fit raised an error         (also RuntimeError)
 ├── DataFileError         a file is missing or not as described
 └── PlanError             a plan of a study names something unknown   (also ValueError)
 
 CalibrationWarning        probabilities were to be calibrated and could not be   (a UserWarning)
 """
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
+
+PACKAGE = str(Path(__file__).parent)
 
 
 class ManyviewError(Exception):
@@ -23,6 +29,10 @@ class InputError(ManyviewError, ValueError):
 
 class InputTypeError(InputError, TypeError):
     """A value that should be a number is of a type that cannot become one."""
+
+
+class CallbackError(ManyviewError, RuntimeError):
+    """A callback of a fit raised an error, which is this one's cause."""
 
 
 class DataFileError(ManyviewError):
@@ -59,3 +69,11 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     listed = ", ".join(repr(choice) for choice in allowed)
     words = [choice for choice in allowed if isinstance(choice, str)]
     raise InputError(f"{name} must be one of {listed}; got {value!r}.{did_you_mean(value, words)}")
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this package that led here, however deep it was called."""
+    level, frame = 1, sys._getframe()
+    while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back is not None:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

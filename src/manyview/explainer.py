@@ -60,6 +60,10 @@ class Explainer:
             self.fitted.logits(view) / self.temperature for view in range(len(self.view_graphs))
         ]
 
+    def row_without(self, row: int, view: int) -> np.ndarray:
+        """Logits of one sample without one view, by its number: [class]."""
+        return np.asarray(self.logits_without[view][row])
+
     def explain(self, row: int, names: Sequence[str]) -> Explanation:
         """Explain the answer of the sample in this row; `names` has one name a sample."""
         logits = self.logits[row]
@@ -116,8 +120,8 @@ class Explainer:
         found = []
         for number, view in enumerate(self.view_graphs):
             without, probability = None, None
-            if self.logits_without:
-                probabilities = softmax(self.logits_without[number][[row]])[0]
+            if len(self.view_graphs) > 1:
+                probabilities = softmax(self.row_without(row, number)[None])[0]
                 without, probability = probabilities.argmax(), float(probabilities.max())
             found.append(
                 ViewEvidence(

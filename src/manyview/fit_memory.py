@@ -1,7 +1,10 @@
 """How much memory a fit of MGCN-DNS will need, told before it starts."""
 
+from typing import Any
+
 from manyview.data.views import MultiView
-from manyview.memory import GB
+from manyview.memory import GB, check_memory
+from manyview.progress import tell
 
 # Bytes, from measured peaks.
 BASE = 200e6  # blocks of the search, torch's own
@@ -55,6 +58,32 @@ def memory_of_fit(
     if graph_learning == "full":  # two factors, their gradients and Adam's moments
         needed += 8 * 4 * n_samples**2
     return float(needed / GB)
+
+
+def check_fit_memory(
+    views: MultiView, title: str, max_memory: float | str, *, verbose: bool, **settings: Any
+) -> None:
+    """Say how much memory a fit will need, and refuse it where there is less.
+
+    Parameters
+    ----------
+    title
+        Of the method.
+    max_memory
+        GB that may be used; "auto" is what is free.
+    verbose
+        Whether to say it where there is enough, too.
+    settings
+        Those of `memory_of_fit`.
+    """
+    needed = memory_of_fit(views, **settings)
+    what = f"{title} on {len(views):,} samples in {views.n_views} views"
+    if verbose:
+        tell(f"{what} needs about {needed:.1f} GB of memory beside the data")
+    way_out = "Lower n_neighbors or hidden"
+    if settings["graph_learning"] == "full":
+        way_out = "Use graph_learning='edge'"
+    check_memory(needed, max_memory, what, way_out)
 
 
 def _stored(views: MultiView, name: str) -> int:

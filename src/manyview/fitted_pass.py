@@ -59,6 +59,7 @@ class FittedPass:
         *,
         tau: float,
         rank_axis: str,
+        ranking: str,
     ) -> "FittedPass":
         """Put a fitted model's parts together again."""
         # Whoever has a view has a self-loop in its graph.
@@ -71,7 +72,7 @@ class FittedPass:
             ),
             coefficients=attachment.coefficients.astype(np.float64),
             gates=None if edge_gates is None else support.weights_of(edge_gates).double(),
-            select=_selection(attachment.selection, tau, rank_axis),
+            select=_selection(attachment.selection, tau, rank_axis, ranking),
             attachment=attachment,
             present=present,
         )
@@ -130,7 +131,9 @@ class FittedPass:
         return messages
 
 
-def _selection(rule: SelectionRule | int | None, tau: float, rank_axis: str) -> Select | None:
+def _selection(
+    rule: SelectionRule | int | None, tau: float, rank_axis: str, ranking: str
+) -> Select | None:
     if rule is None:
         return None
     if isinstance(rule, int):
@@ -140,7 +143,7 @@ def _selection(rule: SelectionRule | int | None, tau: float, rank_axis: str) -> 
     def select(support: GraphSupport, graph: Tensor) -> Tensor:
         # Ranked in single precision, as while learning: it takes half the time.
         scores = mean_edge_weight(support, graph.float())
-        confidence = node_confidence(scores, tau, rank_axis).double()
+        confidence = node_confidence(scores, tau, rank_axis, ranking).double()
         return select_edges(support, graph, confidence, threshold)
 
     return select

@@ -1,5 +1,6 @@
 """Ground: all that a fit needs and that no label changes, so that several fits can share it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from manyview.data.inputs import InputScaling, fit_input
 from manyview.data.views import MultiView
 from manyview.graphs.view_graphs import PreparedViews, prepare_views
 from manyview.network import NetworkInputs, network_inputs
+from manyview.progress import tell
 
 N_KEPT = 4  # grounds kept at once; each holds a copy of the features
 
@@ -43,13 +45,23 @@ def lay_ground(views: MultiView, device: torch.device, **settings: Any) -> Groun
     return Ground(prepared, view_graphs, input_scaling, inputs)
 
 
+def tell_recalls(recalls: Mapping[str, float]) -> None:
+    """Say how many of the true neighbours were found in each view, where not all were."""
+    if min(recalls.values(), default=1.0) < 1:
+        found = ", ".join(f"{share:.1%} in {view}" for view, share in recalls.items())
+        tell(f"true neighbours found: {found}")
+
+
 def shared_ground(
-    shared: dict[Any, Any], views: MultiView, device: torch.device, **settings: Any
+    shared: dict[Any, Any] | None, views: MultiView, device: torch.device, **settings: Any
 ) -> Ground:
     """Take the ground from what fits on the same samples share, or lay it and leave it there.
 
-    Only the last few are kept. `shared` must belong to these very views.
+    Only the last few are kept. `shared` must belong to these very views; where it is None, nothing
+    is shared.
     """
+    if shared is None:
+        return lay_ground(views, device, **settings)
     kept = shared.setdefault("grounds", {})
     key = repr((str(device), sorted(settings.items())))
     ground: Ground = kept.pop(key, None) or lay_ground(views, device, **settings)

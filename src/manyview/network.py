@@ -176,8 +176,12 @@ def build_network(
     n_layers: int,
     dropout: float,
     seed: int,
+    view_shares: np.ndarray | None = None,
 ) -> MGCNDNS:
-    """Make the network that the classifier's parameters of the same names describe."""
+    """Make the network that the classifier's parameters of the same names describe.
+
+    `view_shares` is what the fusion starts with; None starts all views alike.
+    """
     support = inputs.support
     learning: EdgeGraphLearning | FactorGraphLearning | None = None
     selection: NodeSelection | TopKSelection | None = None
@@ -195,7 +199,9 @@ def build_network(
         elif node_selection == "top-k":
             selection = TopKSelection(n_selected)
         layers = [GraphConvolution(n_inputs, n_outputs) for n_inputs, n_outputs in pairwise(widths)]
-    return MGCNDNS(GraphFusion(inputs.view_weights.shape[1]), learning, selection, layers, dropout)
+    start = None if view_shares is None else torch.from_numpy(view_shares).float()
+    fusion = GraphFusion(inputs.view_weights.shape[1], start)
+    return MGCNDNS(fusion, learning, selection, layers, dropout)
 
 
 def _as_tensor(features: View) -> Tensor:

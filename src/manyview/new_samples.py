@@ -7,6 +7,7 @@ convolved with the fitted samples' frozen messages.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -104,6 +105,28 @@ class SelectionRule:
         return np.asarray(np.maximum(confidence - self.threshold, 0.0) / self.largest)
 
 
+class Attached(NamedTuple):
+    """How new samples hang on the fitted ones.
+
+    Attributes
+    ----------
+    edges, loops
+        [new, fitted] and [new] the selected graph, which the network convolves with.
+    own
+        [new, output] what new samples send to themselves in each convolution.
+    view_edges
+        [new, fitted] each view's renormalised edges, by name.
+    view_degrees
+        [new] degrees in each view, the self-loop counted; infinite for samples that lack it.
+    """
+
+    edges: sparse.csr_array
+    loops: np.ndarray
+    own: list[np.ndarray]
+    view_edges: dict[str, sparse.csr_array]
+    view_degrees: dict[str, np.ndarray]
+
+
 @dataclass(frozen=True)
 class Attachment:
     """Everything of a fitted model that new samples need, as plain arrays.
@@ -137,36 +160,38 @@ class Attachment:
 
     def logits(self, views: MultiView) -> np.ndarray:
         """Return the logits of new samples: [new, class]."""
-        edges, loops = self._fuse(views)
+        links = self.attached(views)
+        return np.asarray(links.edges @ self.messages[-1] + links.loops[:, None] * links.own[-1])
+
+    def attached(self, views: MultiView) -> Attached:
+        """Link new samples to the fitted ones, and convolve up to the last layer."""
+        view_edges, view_degrees = {}, {}
+        for name, anchor in self.anchors.items():
+            view_edges[name], view_degrees[name] = _renormalized(anchor, views, name)
+        edges, loops = self._fuse(view_edges, view_degrees, views)
         edges, loops = edges * self.mean_gate, loops * self.loop_gate
         edges, loops = self._select(edges, loops)
-        own = self.first_messages(views)
-        for number, messages in enumerate(self.messages):
-            hidden = edges @ messages + loops[:, None] * own
-            if number + 1 < len(self.weights):
-                own = np.maximum(hidden, 0.0) @ self.weights[number + 1]
-        return np.asarray(hidden)
+        own = [self.first_messages(views)]
+        for messages, weight in zip(self.messages[:-1], self.weights[1:], strict=True):
+            hidden = edges @ messages + loops[:, None] * own[-1]
+            own.append(np.maximum(hidden, 0.0) @ weight)
+        return Attached(edges, loops, own, view_edges, view_degrees)
 
-    def _fuse(self, views: MultiView) -> tuple[sparse.csr_array, np.ndarray]:
-        """Fused, renormalised edges to fitted samples and self-loops, Eq. (2)-(7).
+    def _fuse(
+        self,
+        view_edges: dict[str, sparse.csr_array],
+        view_degrees: dict[str, np.ndarray],
+        views: MultiView,
+    ) -> tuple[sparse.csr_array, np.ndarray]:
+        """Fused edges to fitted samples and self-loops, Eq. (3)-(7).
 
         Each is divided by the coefficients of the views that both of its ends have.
         """
         fused = sparse.csr_array((len(views), self.messages[0].shape[0]))
         loops = np.zeros(len(views))
-        for (name, anchor), coefficient in zip(
-            self.anchors.items(), self.coefficients, strict=True
-        ):
-            is_present = views.present[:, views.names.index(name)]
-            edges = _edges_of(anchor, views, name)
-            degree = np.asarray(edges.sum(axis=1)).ravel() + 1.0
-            scaled = (
-                sparse.diags_array(degree**-0.5)
-                @ edges
-                @ sparse.diags_array(np.where(anchor.degrees > 0, anchor.degrees, np.inf) ** -0.5)
-            )
-            fused = sparse.csr_array(fused + coefficient * scaled)
-            loops += coefficient / degree * is_present
+        for name, coefficient in zip(self.anchors, self.coefficients, strict=True):
+            fused = sparse.csr_array(fused + coefficient * view_edges[name])
+            loops += coefficient / view_degrees[name]
         return self._shared_out(fused, loops, views)
 
     def _shared_out(
@@ -215,6 +240,21 @@ class Attachment:
         shares, means = self.input_scaling.row_centers(scaled, present)
         joined = self.input_scaling(scaled, present)
         return np.asarray(joined @ weight - shares @ (means @ weight))
+
+
+def _renormalized(
+    anchor: FeatureAnchor | GraphAnchor, views: MultiView, name: str
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Renormalised edges of new samples in one view, Eq. (2), and their degrees."""
+    edges = _edges_of(anchor, views, name)
+    degree = np.asarray(edges.sum(axis=1)).ravel() + 1.0
+    scaled = (
+        sparse.diags_array(degree**-0.5)
+        @ edges
+        @ sparse.diags_array(np.where(anchor.degrees > 0, anchor.degrees, np.inf) ** -0.5)
+    )
+    is_present = views.present[:, views.names.index(name)]
+    return sparse.csr_array(scaled), np.where(is_present, degree, np.inf)
 
 
 def _edges_of(anchor: FeatureAnchor | GraphAnchor, views: MultiView, name: str) -> sparse.csr_array:

@@ -70,7 +70,7 @@ class Explanation:
     Attributes
     ----------
     row, name, given
-        The sample, and its known label or None.
+        The sample, and its known label or None; a new sample stands after the fitted ones.
     probabilities
         Of every class.
     answer, runner_up
@@ -159,7 +159,7 @@ def find_sample(sample: object, sample_ids: Sequence[str] | None, n_samples: int
     if sample_ids is not None and isinstance(sample, str):
         if len(sample_ids) != n_samples:
             raise InputError(
-                f"sample_ids must hold one id for each of the {n_samples} fitted samples; got "
+                f"sample_ids must hold one id for each of the {n_samples} samples; got "
                 f"{len(sample_ids)}."
             )
         row_of: dict[str, int] = {}

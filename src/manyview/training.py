@@ -1,23 +1,24 @@
 """Training, Eq. (19): cross-entropy on the labeled samples, Adam, until it has converged."""
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
-from manyview.errors import InputError
+from manyview.callbacks.tasks import FitTasks
+from manyview.errors import InputError, warn_user
+from manyview.kept_weights import BestWeights, MeanWeights
+from manyview.lessons import Lesson
 from manyview.progress import epoch_progress
 
 ONE_THREAD_BELOW = 5_000  # samples; an epoch of fewer is many short steps
 SMOOTHING = 10  # epochs averaged: dropout makes a single loss jump
-OnEpoch = Callable[[int, float], None]
 Watch = Callable[[np.ndarray], None]
 Loss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 AfterStep = Callable[[Callable[[], Tensor]], None]
@@ -34,7 +35,7 @@ class TrainingCurve:
     labeled_accuracy
         Share of the labeled samples that the same pass got right.
     stopped
-        "converged", "max_epochs" or "interrupted".
+        "converged", "max_epochs", "interrupted" or "callback".
     """
 
     loss: list[float] = field(default_factory=list)
@@ -45,6 +46,11 @@ class TrainingCurve:
     def n_epochs(self) -> int:
         """Number of finished epochs."""
         return len(self.loss)
+
+    @property
+    def was_cut_short(self) -> bool:
+        """Whether the user ended it, by Ctrl-C or a callback."""
+        return self.stopped in ("interrupted", "callback")
 
     def has_converged(self, tol: float) -> bool:
         """Say whether the last ten epochs lowered the mean loss by less than `tol`."""
@@ -58,6 +64,11 @@ class TrainingCurve:
         if enough is None or self.n_epochs < SMOOTHING:
             return False
         return sum(self.loss[-SMOOTHING:]) / SMOOTHING <= enough
+
+
+# Gets the curve so far, and a block in which the network has the weights it would be left with;
+# says whether to stop.
+OnEpoch = Callable[[TrainingCurve, Callable[[], AbstractContextManager[None]]], bool | None]
 
 
 def labeled_cross_entropy(
@@ -77,6 +88,20 @@ def labeled_cross_entropy(
     return nn.functional.cross_entropy(logits, labels, weight=class_weight)
 
 
+def lesson_divergence(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """Weighted mean of how far answers are from those taught: Kullback-Leibler divergence.
+
+        sum_i w_i sum_c t_ic log(t_ic / p_ic) / sum_i w_i
+
+    Shapes
+    ------
+    logits, targets : [sample, class]
+    weights : [sample]
+    """
+    surprise = nn.functional.kl_div(logits.log_softmax(dim=1), targets, reduction="none")
+    return weights @ surprise.sum(dim=1) / weights.sum()
+
+
 def train(
     network: nn.Module,
     inputs: tuple[Any, ...],
@@ -90,7 +115,9 @@ def train(
     not_decayed: Collection[nn.Parameter] = (),
     class_weight: Tensor | None = None,
     loss_of: Loss = labeled_cross_entropy,
+    lesson: tuple[Tensor, Tensor] | None = None,
     generator: torch.Generator | None = None,
+    before_epoch: Callable[[], None] | None = None,
     after_step: AfterStep | None = None,
     on_epoch: OnEpoch | None = None,
 ) -> TrainingCurve:
@@ -112,13 +139,18 @@ def train(
         Parameters of the network that `weight_decay` leaves alone.
     loss_of
         Loss of the labeled samples' rows, their labels and the weights of the classes.
+    lesson
+        Targets and weights of all samples, to learn beside the labels (see `lesson_divergence`).
     generator
         Source of the dropout's randomness.
+    before_epoch
+        Called before every epoch.
     after_step
         Called after every step of Adam, for what the network learns in another way, with a
         function that runs a fresh pass and returns its loss.
     on_epoch
-        Called after every epoch with the number of epochs done and the last loss.
+        Called after every epoch with the curve so far, and a function that makes a block in which
+        the network has the weights it would be left with; True stops the training.
     """
     is_labeled = (labels >= 0).nonzero().squeeze(1)
     known = labels[is_labeled]
@@ -126,15 +158,19 @@ def train(
         _decay_groups(network, weight_decay, not_decayed), lr=learning_rate, fused=True
     )
     curve = TrainingCurve()
-    best = _Best(network)
-    mean = _RunningMean(network)
+    best = BestWeights(network)
+    mean = MeanWeights(network, SMOOTHING)
 
     def run() -> tuple[Tensor, Tensor]:
-        logits = network(*inputs, generator=generator)[is_labeled]
-        return logits, loss_of(logits, known, class_weight)
+        every_logits = network(*inputs, generator=generator)
+        logits = every_logits[is_labeled]
+        loss = loss_of(logits, known, class_weight)
+        return logits, loss if lesson is None else loss + lesson_divergence(every_logits, *lesson)
 
     try:
         for _ in range(max_epochs):
+            if before_epoch is not None:
+                before_epoch()
             network.train()
             logits, loss = run()
             if not isfinite(loss.item()):
@@ -151,10 +187,12 @@ def train(
             mean.add()
             curve.loss.append(loss.item())
             curve.labeled_accuracy.append((logits.argmax(1) == known).float().mean().item())
-            if on_epoch is not None:
-                on_epoch(curve.n_epochs, curve.loss[-1])
+            has_to_stop = on_epoch is not None and on_epoch(curve, mean.in_place)
             if curve.has_converged(tol) or curve.has_reached(enough):
                 curve.stopped = "converged"
+                break
+            if has_to_stop:
+                curve.stopped = "callback"
                 break
         mean.restore()
     except KeyboardInterrupt:
@@ -192,23 +230,36 @@ def train_on_codes(
     generator: torch.Generator,
     verbose: bool,
     watch: Watch | None = None,
+    tasks: FitTasks | None = None,
+    logits_of_all: Callable[[], Tensor] | None = None,
+    lesson: Lesson | None = None,
     **settings: Any,
 ) -> TrainingCurve:
     """Train as the `fit` of a classifier does: from numpy, with progress, warning after Ctrl-C.
 
     To be called by what `fit` calls: the warning points at the line that called `fit`. `watch`
     is called after every epoch with the class number the network would then give each sample.
-    Other settings are those of `train`.
+    `tasks` tells the callbacks of the fit; `logits_of_all` makes the logits of all samples for
+    them where the network is trained on some. Other settings are those of `train`.
     """
     device = generator.device
+    run = (lambda: network(*inputs)) if logits_of_all is None else logits_of_all
 
     @torch.no_grad()
-    def show_answers(n_epochs: int, loss: float) -> None:
+    def run_whole() -> np.ndarray:
+        network.eval()  # `train` turns it back
+        return np.asarray(run().cpu().numpy())
+
+    def tell(curve: TrainingCurve, averaged: Callable[[], AbstractContextManager[None]]) -> bool:
+        def averaged_logits() -> np.ndarray:
+            with averaged():
+                return run_whole()
+
         if show_progress is not None:
-            show_progress(n_epochs, loss)
+            show_progress(curve.n_epochs, curve.loss[-1])
         if watch is not None:
-            network.eval()  # `train` turns it back
-            watch(network(*inputs).argmax(dim=1).cpu().numpy())
+            watch(run_whole().argmax(axis=1))
+        return tasks is not None and tasks.end_epoch(curve, averaged_logits)
 
     with (
         epoch_progress(max_epochs) if verbose else nullcontext() as show_progress,
@@ -222,16 +273,22 @@ def train_on_codes(
             class_weight=None
             if class_weight is None
             else torch.tensor(class_weight).float().to(device),
+            lesson=None
+            if lesson is None
+            else (
+                torch.from_numpy(lesson.targets).to(device),
+                torch.from_numpy(lesson.weights).to(device),
+            ),
             generator=generator,
-            on_epoch=show_answers,
+            before_epoch=None if tasks is None else tasks.begin_epoch,
+            on_epoch=tell,
             **settings,
         )
     if curve.stopped == "interrupted":
-        warn(
+        warn_user(
             f"fit was interrupted after {curve.n_epochs} epochs; the weights of the lowest "
             "loss so far are kept.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return curve
 
@@ -246,50 +303,6 @@ def _decay_groups(
         {"params": list(not_decayed), "weight_decay": 0.0},
     ]
     return [group for group in groups if group["params"]]
-
-
-class _KeptWeights:
-    """A copy of a network's weights that can be put back."""
-
-    def __init__(self, network: nn.Module) -> None:
-        self.parameters = list(network.parameters())
-        self.kept = [parameter.detach().clone() for parameter in self.parameters]
-
-    @torch.no_grad()
-    def restore(self) -> None:
-        for kept, parameter in zip(self.kept, self.parameters, strict=True):
-            parameter.copy_(kept)
-
-
-class _Best(_KeptWeights):
-    """The weights of the lowest loss so far: whole even when a step is cut in the middle."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__(network)
-        self.loss = float("inf")
-
-    @torch.no_grad()
-    def offer(self, loss: float) -> None:
-        if loss < self.loss:
-            self.loss = loss
-            for kept, parameter in zip(self.kept, self.parameters, strict=True):
-                kept.copy_(parameter)
-
-
-class _RunningMean(_KeptWeights):
-    """The mean of the weights over the last epochs, the older ones fading."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__(network)
-        self.n_added = 0
-
-    @torch.no_grad()
-    def add(self) -> None:
-        # Half of the epochs at first, so that a short training does not hang on its start.
-        self.n_added += 1
-        share = 1 / min(SMOOTHING, 1 + self.n_added // 2)
-        for kept, parameter in zip(self.kept, self.parameters, strict=True):
-            kept.lerp_(parameter, share)
 
 
 def pick_device(device: str) -> torch.device:

@@ -19,6 +19,20 @@ SHARE = 0.5  # of the learned weights in those a warm start begins with; the res
 ENOUGH = 0.03  # a warm start is done at this loss: the added labels are as good as certain
 WAY_OUT = "Set warm_start=False, or fit a new model, to start anew."
 
+# What the learned weights belong to: edges of the graphs, and the shapes of the layers.
+FIXED_BY_WEIGHTS = (
+    "n_neighbors",
+    "metric",
+    "scaling",
+    "symmetry",
+    "min_common_neighbors",
+    "graph_learning",
+    "rank",
+    "node_selection",
+    "hidden",
+    "n_layers",
+)
+
 
 @dataclass(frozen=True)
 class LearnedWeights:
@@ -57,6 +71,15 @@ class LearnedWeights:
                     "warm_start goes on from the weights of the last fit, which had "
                     f"{name}={self.settings[name]!r}; got {name}={value!r}. {WAY_OUT}"
                 )
+
+    def start(self, network: nn.Module, last_layer: nn.Parameter, classes: np.ndarray) -> None:
+        """Give a new network of these classes a start between fresh and learned weights."""
+        go_on_from(network, last_layer, self.weights, known_classes=self.classes, classes=classes)
+
+
+def fixed_settings(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Pick the parameters that learned weights cannot go on without."""
+    return {name: params[name] for name in FIXED_BY_WEIGHTS}
 
 
 def weights_of(network: nn.Module) -> dict[str, np.ndarray]:

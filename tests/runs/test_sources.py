@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from manyview.data.catalog import CATALOG
 from manyview.data.reading import ReadOptions
 from manyview.errors import DataFileError, InputError
-from manyview.runs.sources import DataSource, is_here, locate_file
+from manyview.runs.sources import DataSource
 
 
 def test_catalogue_name_loads_the_data_set():
@@ -84,16 +83,9 @@ def test_reader_options_are_refused_for_the_catalogue():
     )
 
 
-def test_files_of_the_catalogue_are_found_where_they_lie(tmp_path, monkeypatch):
-    monkeypatch.delenv("MANYVIEW_DATA", raising=False)
-    card = CATALOG["mnist"]
-    assert is_here(CATALOG["digits"], None)
-    assert not is_here(card, None)
-    assert not is_here(card, str(tmp_path))
-    (tmp_path / "paper").mkdir()
-    file = tmp_path / "paper" / "MNIST.mat"
+def test_paths_are_those_of_the_catalogues_files(tmp_path, monkeypatch):
+    file = tmp_path / "MNIST.mat"
     file.touch()
-    assert locate_file(card, str(tmp_path)) == file
     monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path))
-    assert is_here(card, None)
     assert DataSource(("mnist",)).paths() == [file.resolve()]
+    assert DataSource(("digits",)).paths() == []

@@ -169,6 +169,7 @@ class CoGCNClassifier(GraphNetworkClassifier):
             inputs,
             codes,
             generator=generator,
+            tasks=self._tasks,
             not_decayed=[own for net in nets for own in (net.mixing, net.second.weight)],
             loss_of=summed_negative_log_likelihood,
             after_step=self._released_step(nets) if self.official_weights else None,

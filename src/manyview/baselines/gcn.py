@@ -216,6 +216,7 @@ class GCNFusionClassifier(GraphNetworkClassifier):
             inputs,
             codes,
             generator=generator,
+            tasks=self._tasks,
             not_decayed=[network.second.weight],
             **self._training_settings(codes),
         )

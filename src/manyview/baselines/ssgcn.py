@@ -185,17 +185,23 @@ class SSGCNClassifier(GraphNetworkClassifier):
         walk: dict[str, Any] = {"n_steps": self.n_steps, "alpha": self.alpha}
         labeled = spread_rows(support, graph, features, center, rows, **walk)
         head = LogisticRegression(features.shape[1], len(self.classes_)).to(generator.device)
+        convolution = GraphConvolution(*head.weight.shape).to(generator.device)
+
+        def messages_of_all() -> Tensor:  # X Theta
+            convolution.weight.copy_(head.weight)
+            return convolution.messages(features, center)
+
         self.training_curve_ = train_on_codes(
             head,
             (labeled,),
             codes[is_labeled],
             generator=generator,
+            tasks=self._tasks,
+            logits_of_all=lambda: spread(support, graph, messages_of_all(), **walk) + head.bias,
             **self._training_settings(codes),
         )
         with torch.no_grad():
-            convolution = GraphConvolution(*head.weight.shape).to(generator.device)
-            convolution.weight.copy_(head.weight)
-            messages = convolution.messages(features, center)  # X Theta
+            messages = messages_of_all()
             logits = spread(support, graph, messages, **walk) + head.bias
             walked = walk_sum(support, graph, messages, self.n_steps) / self.n_steps
         self.label_distributions_ = softmax(logits.cpu().numpy())

@@ -1,48 +1,19 @@
 """Catalogue: load a known data set by its name, and check it against its card."""
 
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
 
+from manyview.data.card_files import find_card, find_file
 from manyview.data.cards import CATALOG, DatasetCard
 from manyview.data.dataset import Dataset
 from manyview.data.digits import load_digits_views
 from manyview.data.label_values import is_known
 from manyview.data.readers import read_views
 from manyview.data.views import MultiView
-from manyview.errors import DataFileError, InputError, did_you_mean
+from manyview.errors import DataFileError
 
-__all__ = ["CATALOG", "DatasetCard", "find_card", "load_dataset", "locate_file"]
-
-AMBIGUOUS_NAME = "caltech-20"
-SUBFOLDERS = ("", "paper", "other")
-
-
-def find_card(name: str) -> DatasetCard:
-    """Return the card of a data set by its name or the paper's, in any case.
-
-    Examples
-    --------
-    >>> find_card("Caltech-all").name
-    'caltech101-all'
-    """
-    key = name.strip().casefold()
-    if key == AMBIGUOUS_NAME:
-        raise InputError(
-            f"{name!r} is not clear: the paper lists the counts of 'caltech101-7' under this "
-            "name and reports accuracies that fit 'caltech101-20'. Name one of these."
-        )
-    by_paper_name = {
-        card.paper_name.casefold(): card for card in CATALOG.values() if card.paper_name
-    }
-    card = CATALOG.get(key) or by_paper_name.get(key)
-    if card is None:
-        raise InputError(
-            f"No data set is named {name!r}.{did_you_mean(key, CATALOG)} "
-            "`manyview datasets` lists them all."
-        )
-    return card
+__all__ = ["CATALOG", "DatasetCard", "find_card", "load_dataset"]
 
 
 def load_dataset(name: str, *, data_dir: str | Path | None = None) -> Dataset:
@@ -65,43 +36,10 @@ def load_dataset(name: str, *, data_dir: str | Path | None = None) -> Dataset:
     if card.file is None:
         dataset = load_digits_views()
     else:
-        dataset = read_views(_find_file(card, card.file, data_dir), **card.read_options)
+        dataset = read_views(find_file(card, card.file, data_dir), **card.read_options)
     dataset = _as_card_says(dataset, card)
     _check_counts(dataset, card)
     return dataset
-
-
-def check_here(card: DatasetCard, data_dir: str | Path | None = None) -> None:
-    """Refuse a data set whose file is not here, and say how to name its folder."""
-    if card.file is not None:
-        _find_file(card, card.file, data_dir)
-
-
-def _find_file(card: DatasetCard, file: str, data_dir: str | Path | None) -> Path:
-    found = locate_file(card, data_dir)
-    if found is not None:
-        return found
-    folders = _folders(data_dir)
-    way_out = "Set MANYVIEW_DATA, or pass data_dir= (--data-dir), to the folder that holds it."
-    if not folders:
-        raise DataFileError(f"Data set {card.name!r} needs the file {file}. {way_out}")
-    looked = ", ".join(str(folder) for folder in folders)
-    raise DataFileError(
-        f"Data set {card.name!r} needs the file {file}, which is in none of: {looked}. {way_out}"
-    )
-
-
-def locate_file(card: DatasetCard, data_dir: str | Path | None = None) -> Path | None:
-    """Find the file of a data set without opening it; None where it is absent or needs none."""
-    if card.file is None:
-        return None
-    files = (folder / card.file for folder in _folders(data_dir))
-    return next((file for file in files if file.is_file()), None)
-
-
-def _folders(data_dir: str | Path | None) -> list[Path]:
-    root = data_dir if data_dir is not None else os.environ.get("MANYVIEW_DATA")
-    return [Path(root).expanduser() / subfolder for subfolder in SUBFOLDERS] if root else []
 
 
 def _as_card_says(dataset: Dataset, card: DatasetCard) -> Dataset:

@@ -77,12 +77,12 @@ def fused_graph(
 class GraphFusion(nn.Module):
     """Fuse the view graphs into one with learned weights.  Eq. (3)-(7).
 
-    All views start with equal weight.
-
     Parameters
     ----------
     n_views
         Number of view graphs V.
+    start
+        [view] share of each view to start with, above 0; None starts all alike.
 
     Shapes
     ------
@@ -90,9 +90,10 @@ class GraphFusion(nn.Module):
     returns : [pair], >= 0
     """
 
-    def __init__(self, n_views: int) -> None:
+    def __init__(self, n_views: int, start: Tensor | None = None) -> None:
         super().__init__()
-        self.logits = nn.Parameter(torch.zeros(n_views, n_views))
+        shares = torch.ones(n_views) if start is None else start
+        self.logits = nn.Parameter(shares.log().repeat(n_views, 1))
 
     def forward(self, view_weights: Tensor, shared: SharedViews | None = None) -> Tensor:
         """Return the fused graph."""

@@ -22,12 +22,14 @@ def reasons_text(reasons: RunReasons, width: int) -> str:
     if reasons.explanation is None:
         sections.append(("Views", _effects(reasons.view_effects)))
     else:
-        sections += _explanation(reasons.explanation)
+        is_new = reasons.explanation.row >= reasons.n_samples
+        sections += _explanation(reasons.explanation, is_new)
     return set_sections(sections, width)
 
 
-def _explanation(why: Explanation) -> list[tuple[str, list[str]]]:
+def _explanation(why: Explanation, is_new: bool) -> list[tuple[str, list[str]]]:
     given = "came without a label" if why.given is None else f"came with the label {why.given}"
+    given = "came after the fit" if is_new else given
     chances = sorted(why.probabilities.items(), key=lambda pair: -pair[1])
     listed = ", ".join(f"{label} {chance:.3f}" for label, chance in chances[:N_CLASSES])
     n_more = len(chances) - N_CLASSES

@@ -11,6 +11,7 @@ STOPPED = {
     "converged": "until the loss had converged",
     "max_epochs": "the most it may take; the loss had not converged yet",
     "interrupted": "then interrupted; the best so far is kept",
+    "callback": "then stopped by a callback",
 }
 REPORT = {"report.html": "the whole report, to open in a browser"}
 FILES = {

@@ -8,7 +8,9 @@ from typing import Any
 from manyview.errors import DataFileError, InputError
 from manyview.methods import METHODS, find_method
 from manyview.reasons import Explanation, ViewEffect, find_sample
+from manyview.runs.predicting import match_views
 from manyview.runs.records import FORMAT_VERSION, PREDICTIONS_NAME, read_record
+from manyview.runs.sources import DataSource
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,15 @@ class RunReasons:
         }
 
 
-def explain_run(folder: Path, sample: str | None = None) -> RunReasons:
-    """Load the model of a run and read off the reasons, for the sample of this id."""
+def explain_run(
+    folder: Path, sample: str | None = None, source: DataSource | None = None
+) -> RunReasons:
+    """Load the model of a run and read off the reasons, for the sample of this id.
+
+    With a source of other data, `sample` is one of theirs, which came after the fit.
+    """
+    if source is not None and sample is None:
+        raise InputError("new data need the id of one of their samples: say which, with --sample.")
     record = read_record(folder)
     method = find_method(record["method"])
     if not hasattr(method, "explainer"):
@@ -53,7 +62,7 @@ def explain_run(folder: Path, sample: str | None = None) -> RunReasons:
             f"Methods that do: {able}."
         )
     ids = _sample_ids(folder)
-    row = None if sample is None else find_sample(sample, ids, len(ids))
+    row = None if sample is None or source is not None else find_sample(sample, ids, len(ids))
     model: Any = method.load(folder)
     if len(model.transduction_) != len(ids):
         raise DataFileError(
@@ -61,11 +70,16 @@ def explain_run(folder: Path, sample: str | None = None) -> RunReasons:
             f"{len(model.transduction_)}: one of the two was changed. Fit the model again."
         )
     explainer = model.explainer()
+    explanation = None if row is None else explainer.explain(row, ids)
+    if source is not None:
+        data = source.load(record["params"].get("missing"))
+        views, new_ids = match_views(data, record["data"], []), list(map(str, data.sample_ids))
+        explanation = model.explain_new(views, sample, new_ids=new_ids, sample_ids=ids)
     return RunReasons(
         folder=folder,
         method=record["method"],
         n_samples=len(ids),
-        explanation=None if row is None else explainer.explain(row, ids),
+        explanation=explanation,
         view_effects=explainer.view_effects(explainer.given),
     )
 

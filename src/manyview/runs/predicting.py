@@ -109,7 +109,7 @@ def predict_run(
         check_class_names(model.classes_)
     data = source.load(record["params"].get("missing"))
     notes: list[str] = []
-    views = _match_views(data, fitted, notes)
+    views = match_views(data, fitted, notes)
     if data.sha256 == fitted["sha256"]:
         notes.append(
             "These are the data of the fit, labeled here as if they were new; for the fitted "
@@ -143,7 +143,7 @@ def check_writable(file: Path) -> None:
         raise DataFileError(f"There is no folder {file.parent} to write {file.name} in.")
 
 
-def _match_views(data: Dataset, fitted: dict[str, Any], notes: list[str]) -> MultiView:
+def match_views(data: Dataset, fitted: dict[str, Any], notes: list[str]) -> MultiView:
     """Check that the new views are those of the run, by name and number of features."""
     views = data.views
     names = [*fitted["views"], *fitted["graphs"]]

@@ -4,14 +4,9 @@ import os
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from manyview.data.card_files import AMBIGUOUS_NAME, check_here, find_card, locate_file
 from manyview.data.cards import CATALOG, DatasetCard
-from manyview.data.catalog import (
-    AMBIGUOUS_NAME,
-    check_here,
-    find_card,
-    load_dataset,
-    locate_file,
-)
+from manyview.data.catalog import load_dataset
 from manyview.data.dataset import Dataset
 from manyview.data.readers import read_views
 from manyview.data.reading import ReadOptions
@@ -101,8 +96,3 @@ class DataSource:
                 f"{', '.join(wrong)} can only be passed for data read from files; "
                 f"{card.name!r} is in the catalogue, which knows how to read it."
             )
-
-
-def is_here(card: DatasetCard, data_dir: str | None) -> bool:
-    """Say whether a data set of the catalogue can be loaded."""
-    return card.file is None or locate_file(card, data_dir) is not None

@@ -47,12 +47,12 @@ def propose_labels(
     check_is_fitted(model)
     check_choice("strategy", strategy, STRATEGIES)
     check_whole_number("n", n, at_least=1)
-    is_labeled: Any = getattr(model, "is_labeled_", None)
-    if is_labeled is None:
+    if model.given_codes_ is None:
         raise InputError(
             "the model must know which of its samples are labeled, and this one was saved before "
             "that was kept. Fit it again."
         )
+    is_labeled = model.is_labeled_
     n_open = int((~is_labeled).sum())
     if n > n_open:
         raise InputError(f"n must be at most the number of unlabeled samples, {n_open}; got {n}.")

@@ -1,0 +1,1 @@
+"""Callbacks: what a fit tells while it runs, and who may listen."""

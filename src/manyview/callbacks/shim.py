@@ -1,0 +1,179 @@
+"""What `sklearn.callback` of scikit-learn 1.9 gives a method, for scikit-learn below it.
+
+The same names, the same calls in the same order, so that one callback serves all versions. What
+nests estimators in each other is left out: below 1.9 no estimator hands callbacks on.
+"""
+
+import copy
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import wraps
+from inspect import signature
+from typing import Any, Self
+
+HOOK_ARGUMENTS = ("X", "y", "metadata", "fitted_estimator")
+
+
+class CallbackContext:
+    """One task of a fit: the fit itself, or an epoch of it.
+
+    Attributes
+    ----------
+    task_name, task_id
+        What is done, and its number among its siblings, from 0.
+    max_subtasks
+        How many tasks it may have below it at most; 0 for none, None where nobody knows.
+    parent
+        The task it belongs to; None for the fit.
+    root_uuid
+        The same for all tasks of one fit.
+    """
+
+    source_estimator_name = source_task_name = None  # of a task merged with another estimator's
+
+    def __init__(
+        self,
+        callbacks: list[Any],
+        estimator_name: str,
+        task_name: str,
+        *,
+        task_id: int = 0,
+        max_subtasks: int | None = 0,
+        sequential_subtasks: bool = True,
+        parent: "CallbackContext | None" = None,
+    ) -> None:
+        self._callbacks = callbacks
+        self.estimator_name = estimator_name
+        self.task_name = task_name
+        self.task_id = task_id
+        self.max_subtasks = max_subtasks
+        self.sequential_subtasks = sequential_subtasks
+        self.parent = parent
+        self.root_uuid: uuid.UUID = uuid.uuid4() if parent is None else parent.root_uuid
+        self.init_time = datetime.now(UTC)
+        self._children: list[CallbackContext] = []
+
+    def __iter__(self) -> Iterator["CallbackContext"]:
+        """Go through this task and all below it."""
+        yield self
+        for child in self._children:
+            yield from child
+
+    def subcontext(self, task_name: str = "", max_subtasks: int | None = 0) -> "CallbackContext":
+        """Make the next task below this one."""
+        child = CallbackContext(
+            self._callbacks,
+            self.estimator_name,
+            task_name,
+            task_id=len(self._children),
+            max_subtasks=max_subtasks,
+            parent=self,
+        )
+        self._children.append(child)
+        return child
+
+    def call_on_fit_task_begin(self, *, estimator: Any, **offered: Any) -> Self:
+        """Tell all callbacks that the task begins."""
+        self._call("on_fit_task_begin", estimator, offered)
+        return self
+
+    def call_on_fit_task_end(self, *, estimator: Any, **offered: Any) -> bool:
+        """Tell all callbacks that the task has ended; say whether one wants to stop."""
+        return self._call("on_fit_task_end", estimator, offered)
+
+    def _call(self, hook_name: str, estimator: Any, offered: dict[str, Any]) -> bool:
+        """Call a hook of each callback with what its signature asks for, made when first asked."""
+        made: dict[str, Any] = {}
+        answers = []
+        for callback in self._callbacks:
+            hook = getattr(callback, hook_name)
+            parameters = signature(hook).parameters.values()
+            asked = [given.name for given in parameters if given.kind is given.KEYWORD_ONLY]
+            for name in asked:
+                if name not in HOOK_ARGUMENTS:
+                    raise TypeError(
+                        f"{hook_name} of {type(callback).__name__} asks for {name!r}; a callback "
+                        f"may ask for {', '.join(HOOK_ARGUMENTS)}."
+                    )
+                if name not in made:
+                    made[name] = _make(name, estimator, offered)
+            answers.append(hook(estimator, self, **{name: made[name] for name in asked}))
+        return any(answers)
+
+
+def _make(name: str, estimator: Any, offered: dict[str, Any]) -> Any:
+    source = "reconstruction_attributes" if name == "fitted_estimator" else name
+    value = offered.get(source)
+    if callable(value):
+        value = value()
+    if value is None or name != "fitted_estimator":
+        return value
+    fitted = copy.copy(estimator)
+    for attribute, learned in value.items():
+        setattr(fitted, attribute, learned)
+    return fitted
+
+
+class CallbackSupportMixin:
+    """Lets an estimator take callbacks; to be inherited before `BaseEstimator`."""
+
+    _skl_callbacks: list[Any]
+    _callback_fit_ctx: CallbackContext
+
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set the callbacks of the next fits; none takes them away."""
+        if callbacks:
+            self._skl_callbacks = list(callbacks)
+        else:
+            vars(self).pop("_skl_callbacks", None)
+        return self
+
+    def _init_callback_context(
+        self, task_name: str = "fit", max_subtasks: int | None = 0
+    ) -> CallbackContext:
+        """Begin the task of the fit, and set up the callbacks."""
+        callbacks = getattr(self, "_skl_callbacks", [])
+        self._callback_fit_ctx = CallbackContext(
+            callbacks, type(self).__name__, task_name, max_subtasks=max_subtasks
+        )
+        self._skl_callbacks_to_teardown: list[Any] = []
+        for callback in callbacks:
+            self._skl_callbacks_to_teardown.append(callback)
+            callback.setup(estimator=self, context=self._callback_fit_ctx)
+        return self._callback_fit_ctx
+
+    def __sklearn_clone__(self) -> Self:
+        cloned: Self = super().__sklearn_clone__()  # type: ignore[misc]
+        if "_skl_callbacks" in vars(self):
+            cloned._skl_callbacks = self._skl_callbacks
+        return cloned
+
+
+def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Tear down the callbacks of an estimator when its method ends, however it ends."""
+
+    @wraps(method)
+    def run(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(estimator, *args, **kwargs)
+        finally:
+            _tear_down(estimator)
+
+    return run
+
+
+def _tear_down(estimator: Any) -> None:
+    if not hasattr(estimator, "_callback_fit_ctx"):
+        return
+    errors = []
+    for callback in estimator._skl_callbacks_to_teardown:
+        try:
+            callback.teardown(estimator=estimator, context=estimator._callback_fit_ctx)
+        except Exception as error:
+            errors.append(error)
+    del estimator._skl_callbacks_to_teardown, estimator._callback_fit_ctx
+    if len(errors) == 1:
+        raise errors[0]
+    if errors:
+        raise ExceptionGroup("several callbacks failed when they were torn down", errors)

@@ -1,0 +1,241 @@
+"""Lessons: what the answers of one network teach the next. An extension of the paper.
+
+With few labels most edges are far from any of them: the network learns little there, its
+classes come out of the wrong size, and a view of noise counts as much as a good one. But its
+answers, once cleaned, are signals for every sample, every edge and every view:
+
+probabilities -> align_shares -> view_agreement -> smooth -> align_shares -> Lesson
+
+A lesson gives each unlabeled sample a distribution over the classes and a weight, and each view
+a share to start with. The next network learns from it beside the labels.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+# Labels that the answers' own class shares count for. As many labels and their shares weigh alike.
+ANSWERS_COUNT_FOR = 20.0
+NEIGHBORS_SHARE = 0.7  # of what a sample's neighbours say in its cleaned answer, in each step
+SHARPNESS = 3.0  # power of the probabilities that are taught
+TRUST = 2.0  # power of the probability of an answer that is its weight
+SETTLED = 0.005  # share of changed answers below which no further round is needed
+LEAST_AGREEMENT = 1e-3  # of a view, so that the next network can still find it useful
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What the next network is to learn beside the labels.
+
+    Attributes
+    ----------
+    targets
+        [sample, class] probabilities to come close to.
+    weights
+        [sample] how much each counts; 0 for labeled samples.
+    view_shares
+        [view] what the fusion starts with; sums to 1.
+    agreement
+        [view] how far neighbours in each view have one answer: 1 always, 0 as by chance.
+    """
+
+    targets: np.ndarray
+    weights: np.ndarray
+    view_shares: np.ndarray
+    agreement: np.ndarray
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one network that was taught by the one before came to.
+
+    Attributes
+    ----------
+    n_epochs
+        How long it learned.
+    changed
+        Share of the samples it answers otherwise than its teacher.
+    agreement
+        [view] how far neighbours in each view had one answer of the teacher's.
+    """
+
+    n_epochs: int
+    changed: float
+    agreement: np.ndarray
+
+    @classmethod
+    def between(
+        cls, before: np.ndarray, after: np.ndarray, lesson: Lesson, n_epochs: int
+    ) -> "Round":
+        """Compare the probabilities of teacher and taught."""
+        changed = float((before.argmax(axis=1) != after.argmax(axis=1)).mean())
+        return cls(n_epochs, changed, lesson.agreement)
+
+    @property
+    def has_settled(self) -> bool:
+        """Whether so few answers changed that another round would change hardly any."""
+        return self.changed < SETTLED
+
+
+def prepare_lesson(
+    probabilities: np.ndarray,
+    codes: np.ndarray,
+    view_graphs: Sequence[sparse.csr_array],
+    class_weight: np.ndarray | None = None,
+) -> Lesson:
+    """Clean a network's answers into a lesson for the next.
+
+    Shapes
+    ------
+    probabilities : [sample, class]
+    codes : [sample], class numbers, -1 where unknown
+    view_graphs : [sample, sample] each, symmetric
+    class_weight : [class]
+    """
+    graphs = [without_loops(graph) for graph in view_graphs]
+    class_shares = expected_shares(probabilities, codes)
+    answers = align_shares(probabilities, class_shares)
+    agreement = np.array([view_agreement(graph, answers) for graph in graphs])
+    shares = np.maximum(agreement, LEAST_AGREEMENT)
+    shares /= shares.sum()
+    answers = align_shares(smooth(answers, codes, graphs, shares), class_shares)
+    weights = np.where(codes >= 0, 0.0, answers.max(axis=1) ** TRUST)
+    targets = _rows_to_one(answers**SHARPNESS)
+    if class_weight is not None:
+        weights = weights * (targets @ class_weight)
+    return Lesson(targets.astype(np.float32), weights.astype(np.float32), shares, agreement)
+
+
+def expected_shares(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Estimate the classes' shares of all samples from the labels and the answers: [class].
+
+        (n_c + 20 mean_i p_ic) / (n + 20)
+
+    Few labels say little about shares, many nearly all: this takes them for drawn from the
+    samples at random, or class by class in proportion.
+
+    Examples
+    --------
+    >>> even = np.full((100, 2), 0.5)
+    >>> codes = np.r_[np.zeros(20, dtype=int), np.full(80, -1)]
+    >>> expected_shares(even, codes)
+    array([0.75, 0.25])
+    """
+    counts = np.bincount(codes[codes >= 0], minlength=probabilities.shape[1])
+    own = probabilities.mean(axis=0, dtype=np.float64)
+    expected = counts + ANSWERS_COUNT_FOR * own
+    return np.asarray(expected / expected.sum())
+
+
+def align_shares(
+    probabilities: np.ndarray, shares: np.ndarray, *, tol: float = 1e-4, max_steps: int = 100
+) -> np.ndarray:
+    """Weigh the classes so that their mean probabilities are the shares wanted.
+
+        p_ic <- w_c p_ic / sum_k w_k p_ik     with w such that  mean_i p_ic = share_c
+
+    Shapes
+    ------
+    probabilities : [sample, class]
+    shares : [class], above 0, sum to 1
+    returns : [sample, class], rows sum to 1
+
+    Examples
+    --------
+    >>> align_shares(np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0.5, 0.5])).round(2)
+    array([[0.71, 0.29],
+           [0.29, 0.71]])
+    """
+    given = np.maximum(probabilities.astype(np.float64), np.finfo(np.float32).tiny)
+    weights = np.ones(len(shares))
+    aligned = _rows_to_one(given)
+    for _ in range(max_steps):
+        means = aligned.mean(axis=0)
+        if np.abs(means - shares).max() <= tol * shares.min():
+            break
+        weights *= (shares / means) ** 0.7  # the whole step may overshoot where rows are certain
+        aligned = _rows_to_one(given * weights)
+    return aligned
+
+
+def view_agreement(graph: sparse.csr_array, probabilities: np.ndarray) -> float:
+    """Say how far neighbours have one answer: 1 always, 0 as often as by chance.
+
+        (e - a) / (1 - a)
+        e = sum_ij A_ij p_i . p_j / sum_ij A_ij,   a = |sum_i d_i p_i / sum_i d_i|^2
+
+    This is Newman's coefficient of assortativity (Mixing patterns in networks, 2003) of answers
+    that are probabilities. A view of noise links samples regardless of their class and has
+    about 0, whatever the labels. A graph without edges has 0.
+
+    Shapes
+    ------
+    graph : [sample, sample], no self-loops
+    probabilities : [sample, class]
+
+    Examples
+    --------
+    >>> pairs = sparse.csr_array(np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]]))
+    >>> view_agreement(pairs, np.repeat(np.eye(2), 2, axis=0))
+    1.0
+    """
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    total = degrees.sum()
+    if total <= 0:
+        return 0.0
+    meeting = float(np.sum(probabilities * (graph @ probabilities)) / total)
+    chance = float(np.sum((degrees @ probabilities / total) ** 2))
+    if chance >= 1:
+        return 0.0
+    return max((meeting - chance) / (1 - chance), 0.0)
+
+
+def smooth(
+    probabilities: np.ndarray,
+    codes: np.ndarray,
+    graphs: Sequence[sparse.csr_array],
+    view_shares: np.ndarray,
+    *,
+    n_steps: int = 20,
+) -> np.ndarray:
+    """Let every answer hear its neighbours', and those theirs, the labels being certain.
+
+        F <- 0.7 D^-1 A F + 0.3 P,   A = sum_v share_v A_v
+
+    Shapes
+    ------
+    probabilities : [sample, class]
+    codes : [sample], class numbers, -1 where unknown
+    graphs : [sample, sample] each, no self-loops
+    view_shares : [view]
+    returns : [sample, class], rows sum to 1
+    """
+    own = probabilities.astype(np.float64)
+    labeled = np.flatnonzero(codes >= 0)
+    own[labeled] = np.eye(own.shape[1])[codes[labeled]]
+    weighed = list(zip(graphs, view_shares.tolist(), strict=True))
+    degrees = sum(share * np.asarray(graph.sum(axis=1)).ravel() for graph, share in weighed)
+    is_alone = np.asarray(degrees) <= 0
+    inverse = 1.0 / np.where(is_alone, 1.0, degrees)
+    smoothed = own
+    for _ in range(n_steps):
+        heard = np.zeros_like(own)
+        for graph, share in weighed:
+            heard += share * (graph @ smoothed)
+        heard *= inverse[:, None]
+        heard[is_alone] = own[is_alone]
+        smoothed = NEIGHBORS_SHARE * heard + (1 - NEIGHBORS_SHARE) * own
+    return _rows_to_one(smoothed)
+
+
+def without_loops(graph: sparse.csr_array) -> sparse.csr_array:
+    """Return the graph without its self-loops."""
+    off = sparse.csr_array(graph - sparse.diags_array(graph.diagonal()))
+    off.eliminate_zeros()
+    return off
+
+
+def _rows_to_one(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values / values.sum(axis=1, keepdims=True))

@@ -1,0 +1,31 @@
+"""The catalogue's files: found where they lie, refused with a way out where they do not."""
+
+import pytest
+
+from manyview.data.card_files import check_here, is_here, locate_file
+from manyview.data.cards import CATALOG
+from manyview.errors import DataFileError
+
+
+def test_files_of_the_catalogue_are_found_where_they_lie(tmp_path, monkeypatch):
+    monkeypatch.delenv("MANYVIEW_DATA", raising=False)
+    card = CATALOG["mnist"]
+    assert is_here(CATALOG["digits"])
+    assert not is_here(card)
+    assert not is_here(card, tmp_path)
+    (tmp_path / "paper").mkdir()
+    file = tmp_path / "paper" / "MNIST.mat"
+    file.touch()
+    assert locate_file(card, tmp_path) == file
+    monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path))
+    assert is_here(card)
+
+
+def test_absent_file_is_refused_with_the_folders_that_were_searched(tmp_path, monkeypatch):
+    monkeypatch.delenv("MANYVIEW_DATA", raising=False)
+    check_here(CATALOG["digits"])
+    with pytest.raises(DataFileError, match=r"needs the file MNIST.mat. Set MANYVIEW_DATA"):
+        check_here(CATALOG["mnist"])
+    with pytest.raises(DataFileError, match="which is in none of") as refusal:
+        check_here(CATALOG["mnist"], tmp_path)
+    assert str(tmp_path / "paper") in str(refusal.value)

@@ -1,0 +1,225 @@
+"""Lessons against literal loops, for their properties and at their limits."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from manyview.lessons import (
+    ANSWERS_COUNT_FOR,
+    LEAST_AGREEMENT,
+    NEIGHBORS_SHARE,
+    SHARPNESS,
+    TRUST,
+    align_shares,
+    expected_shares,
+    prepare_lesson,
+    smooth,
+    view_agreement,
+    without_loops,
+)
+from manyview.training import lesson_divergence
+
+
+def random_answers(n_samples=30, n_classes=4, seed=0, certain=1.0):
+    rng = np.random.default_rng(seed)
+    values = rng.gamma(1 / certain, size=(n_samples, n_classes)) + 1e-6
+    return values / values.sum(axis=1, keepdims=True)
+
+
+def random_graph(n_samples=30, share=0.2, seed=1):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n_samples, n_samples)) * (rng.random((n_samples,) * 2) < share), 1)
+    return sparse.csr_array(upper + upper.T)
+
+
+def some_codes(n_samples=30, n_classes=4):
+    codes = np.full(n_samples, -1)
+    codes[: 2 * n_classes] = np.tile(np.arange(n_classes), 2)
+    return codes
+
+
+def test_expected_shares_count_labels_and_answers():
+    answers, codes = random_answers(), some_codes()
+    expected = []
+    for number in range(4):
+        n_labels = sum(1 for code in codes if code == number)
+        mean = sum(row[number] for row in answers) / len(answers)
+        expected.append((n_labels + ANSWERS_COUNT_FOR * mean) / (8 + ANSWERS_COUNT_FOR))
+    np.testing.assert_allclose(expected_shares(answers, codes), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("certain", [0.2, 1.0, 5.0, 50.0])
+def test_aligned_answers_have_the_shares_wanted(certain):
+    answers = random_answers(200, certain=certain)
+    shares = np.array([0.4, 0.3, 0.2, 0.1])
+    aligned = align_shares(answers, shares)
+    np.testing.assert_allclose(aligned.mean(axis=0), shares, atol=1e-4)
+    np.testing.assert_allclose(aligned.sum(axis=1), 1.0)
+
+
+def test_aligning_multiplies_odds_by_one_factor_a_pair_of_classes():
+    answers = random_answers(100)
+    aligned = align_shares(answers, np.array([0.4, 0.3, 0.2, 0.1]))
+    factors = (aligned[:, 1] / aligned[:, 0]) / (answers[:, 1] / answers[:, 0])
+    np.testing.assert_allclose(factors, factors[0], rtol=1e-6)
+
+
+def test_aligning_to_the_shares_they_have_changes_nothing():
+    answers = random_answers(50)
+    np.testing.assert_allclose(align_shares(answers, answers.mean(axis=0)), answers, rtol=1e-12)
+
+
+def test_aligning_survives_certain_answers():
+    answers = np.eye(3)[[0, 0, 0, 1, 2, 0]]
+    aligned = align_shares(answers, np.full(3, 1 / 3))
+    assert np.isfinite(aligned).all()
+    np.testing.assert_array_equal(aligned.argmax(axis=1)[3:5], [1, 2])
+
+
+def test_view_agreement_is_a_sum_over_edges():
+    graph, answers = random_graph().toarray(), random_answers()
+    total = meeting = 0.0
+    met = np.zeros(4)
+    for i in range(30):
+        for j in range(30):
+            total += graph[i, j]
+            met += graph[i, j] * answers[i]
+            meeting += graph[i, j] * sum(answers[i, c] * answers[j, c] for c in range(4))
+    chance = sum(value**2 for value in met / total)
+    expected = max((meeting / total - chance) / (1 - chance), 0.0)
+    found = view_agreement(sparse.csr_array(graph), answers)
+    assert found == pytest.approx(expected, rel=1e-10)
+
+
+def test_view_agreement_tells_noise_from_classes():
+    rng = np.random.default_rng(0)
+    classes = rng.integers(3, size=600)
+    same = (classes[:, None] == classes) & (rng.random((600, 600)) < 0.05)
+    noise = rng.random((600, 600)) < 0.02
+    graphs = [np.triu(edges, 1) for edges in (same, noise)]
+    of_classes, of_noise = (
+        view_agreement(sparse.csr_array((edges + edges.T).astype(float)), np.eye(3)[classes])
+        for edges in graphs
+    )
+    assert of_classes == pytest.approx(1.0)
+    assert of_noise < 0.02
+
+
+@pytest.mark.parametrize(
+    ("graph", "answers"),
+    [
+        (sparse.csr_array((5, 5)), random_answers(5)),  # nobody has a neighbour
+        (random_graph(5, 0.9), np.tile([1.0, 0.0], (5, 1))),  # all of one class
+    ],
+)
+def test_view_agreement_at_its_limits_is_0(graph, answers):
+    assert view_agreement(graph, answers) == 0.0
+
+
+def test_smoothed_answers_solve_the_linear_system():
+    graphs = [random_graph(seed=1), random_graph(seed=2)]
+    shares, codes, answers = np.array([0.7, 0.3]), some_codes(), random_answers()
+    mixed = 0.7 * graphs[0].toarray() + 0.3 * graphs[1].toarray()
+    own = answers.copy()
+    for sample, code in enumerate(codes):
+        if code >= 0:
+            own[sample] = 0.0
+            own[sample, code] = 1.0
+    degrees = mixed.sum(axis=1)
+    assert (degrees > 0).all()
+    walk = mixed / degrees[:, None]
+    exact = (1 - NEIGHBORS_SHARE) * np.linalg.solve(np.eye(30) - NEIGHBORS_SHARE * walk, own)
+    found = smooth(answers, codes, graphs, shares)
+    np.testing.assert_allclose(found, exact, atol=2 * NEIGHBORS_SHARE**20)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+
+
+def test_a_sample_without_neighbours_keeps_its_answer():
+    graph = random_graph().toarray()
+    graph[20], graph[:, 20] = 0.0, 0.0
+    answers = random_answers()
+    found = smooth(answers, some_codes(), [sparse.csr_array(graph)], np.ones(1))
+    np.testing.assert_allclose(found[20], answers[20])
+
+
+def test_self_loops_are_left_out():
+    graph = random_graph()
+    with_loops = sparse.csr_array(graph + sparse.eye_array(30))
+    assert (without_loops(with_loops) != graph).nnz == 0
+
+
+def test_lesson_weighs_sure_answers_and_no_labels():
+    answers, codes, graph = random_answers(), some_codes(), random_graph()
+    lesson = prepare_lesson(answers, codes, [graph])
+    shares = expected_shares(answers, codes)
+    clean = align_shares(smooth(align_shares(answers, shares), codes, [graph], np.ones(1)), shares)
+    for sample in range(30):
+        powers = [p**SHARPNESS for p in clean[sample]]
+        np.testing.assert_allclose(
+            lesson.targets[sample], [p / sum(powers) for p in powers], rtol=1e-5
+        )
+        weight = 0.0 if codes[sample] >= 0 else max(clean[sample]) ** TRUST
+        assert lesson.weights[sample] == pytest.approx(weight, rel=1e-5)
+
+
+def test_lesson_starts_views_by_their_agreement():
+    rng = np.random.default_rng(0)
+    classes = rng.integers(2, size=200)
+    same = np.triu((classes[:, None] == classes) & (rng.random((200, 200)) < 0.1), 1)
+    noise = np.triu(rng.random((200, 200)) < 0.05, 1)
+    graphs = [sparse.csr_array((edges + edges.T).astype(float)) for edges in (same, noise)]
+    answers = 0.8 * np.eye(2)[classes] + 0.1
+    codes = np.where(np.arange(200) < 10, classes, -1)
+    lesson = prepare_lesson(answers, codes, graphs)
+    assert lesson.view_shares.sum() == pytest.approx(1.0)
+    assert lesson.view_shares[1] < 0.05
+    np.testing.assert_allclose(
+        lesson.view_shares[0] / lesson.view_shares[1],
+        lesson.agreement[0] / max(lesson.agreement[1], LEAST_AGREEMENT),
+    )
+
+
+def test_class_weights_reach_the_lesson():
+    answers, codes, graph = random_answers(), some_codes(), random_graph()
+    plain = prepare_lesson(answers, codes, [graph])
+    weighed = prepare_lesson(answers, codes, [graph], np.array([1.0, 2.0, 3.0, 4.0]))
+    expected = plain.weights * (plain.targets @ [1.0, 2.0, 3.0, 4.0])
+    np.testing.assert_allclose(weighed.weights, expected, rtol=1e-5)
+
+
+def test_renumbering_the_samples_renumbers_the_lesson():
+    answers, codes, graph = random_answers(), some_codes(), random_graph()
+    order = np.random.default_rng(3).permutation(30)
+    lesson = prepare_lesson(answers, codes, [graph])
+    other = prepare_lesson(answers[order], codes[order], [graph[order][:, order]])
+    np.testing.assert_allclose(other.targets, lesson.targets[order], rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(other.weights, lesson.weights[order], rtol=1e-4)
+    np.testing.assert_allclose(other.agreement, lesson.agreement)
+
+
+def test_divergence_is_a_weighted_sum_over_samples():
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(6, 3, generator=generator, dtype=torch.float64, requires_grad=True)
+    targets = torch.from_numpy(random_answers(6, 3))
+    weights = torch.tensor([0.0, 1.0, 0.5, 0.2, 0.0, 0.9], dtype=torch.float64)
+    probabilities = logits.detach().softmax(dim=1)
+    total = 0.0
+    for i in range(6):
+        for c in range(3):
+            t, p = targets[i, c].item(), probabilities[i, c].item()
+            total += weights[i].item() * t * np.log(t / p)
+    found = lesson_divergence(logits, targets, weights)
+    assert found.item() == pytest.approx(total / weights.sum().item(), rel=1e-10)
+    assert torch.autograd.gradcheck(lambda z: lesson_divergence(z, targets, weights), logits)
+
+
+def test_divergence_is_0_for_what_was_taught_and_takes_certain_targets():
+    logits = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+    assert lesson_divergence(logits, logits.softmax(1), torch.ones(4)).item() == pytest.approx(
+        0, abs=1e-6
+    )
+    certain = torch.eye(3)[[0, 1, 2, 0]]
+    expected = torch.nn.functional.cross_entropy(logits, certain.argmax(1))
+    found = lesson_divergence(logits, certain, torch.ones(4))
+    torch.testing.assert_close(found, expected)
