@@ -77,7 +77,10 @@ def small_fit() -> SmallFit:
     for label in CLASSES:
         labels[np.flatnonzero(truth == label)[:N_LABELED_A_CLASS]] = label
     model = MGCNDNSClassifier(
-        n_neighbors=N_NEIGHBORS, initial_threshold=INITIAL_THRESHOLD, random_state=0
+        recipe="paper",
+        n_neighbors=N_NEIGHBORS,
+        initial_threshold=INITIAL_THRESHOLD,
+        random_state=0,
     )
     return SmallFit(views, truth, labels, model.fit(views, labels))
 
