@@ -1,8 +1,8 @@
 """Wrong labels: how much of its accuracy each method keeps.
 
 10 % of the samples are labeled, and of these labels 0 to 30 % are wrong: each wrong one is drawn
-evenly from the other classes. The same labels, right and wrong, for all methods, at their
-defaults. Accuracy is on the unlabeled samples. Every fit is one line of
+evenly from the other classes. The same labels, right and wrong, for all methods (see
+`compared.py`). Accuracy is on the unlabeled samples. Every fit is one line of
 `results/label_noise.jsonl`; a study that was stopped goes on where it stopped. With names of data
 sets, these alone.
 
@@ -14,18 +14,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from compared import OWN, SERIES, fresh
 from study_lines import main, scores
 
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
-from manyview.methods import METHODS
 
 RECORDS = Path(__file__).parent.parent / "results" / "label_noise.jsonl"
 DATASETS = ("3sources", "bbcsports", "mnist", "digits")
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.3)
-NAMES = (
-    "mgcn-dns", "gcn-fusion", "ssgcn", "label-spreading", "self-training", "amgl", "knn", "mlan",
-)  # fmt: skip
 SEEDS = range(5)
 RATIO = 0.1
 
@@ -44,7 +41,7 @@ def run(dataset, name, share, seed):
     shown = hide_labels(dataset.labels, RATIO, random_state=seed)
     # One order of samples for all shares: more wrong labels are those of before, and others.
     labels = spoil(shown, share, np.random.default_rng(seed))
-    model = METHODS[name](random_state=seed).fit(dataset.views, labels)
+    model = fresh(name, seed).fit(dataset.views, labels)
     n_wrong = int((labels != shown).sum())
     found = scores(model.transduction_, dataset.labels, ~is_known(shown))
     return found | {"n_labeled": int(is_known(shown).sum()), "n_wrong": n_wrong, "ratio": RATIO}
@@ -55,10 +52,10 @@ if __name__ == "__main__":
         sys.argv[1:],
         RECORDS,
         DATASETS,
-        NAMES,
+        SERIES,
         SHARES,
         SEEDS,
         run,
         x_name="wrong labels (%)",
-        own="mgcn-dns",
+        own=OWN,
     )

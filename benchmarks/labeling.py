@@ -51,12 +51,12 @@ def rounds(dataset, strategy, seed):
     rng = np.random.default_rng(seed)
     is_labeled = draw_labeled(dataset.labels, 1e-9, random_state=seed)  # one a class
     n_classes = int(is_labeled.sum())
-    model = MGCNDNSClassifier(random_state=seed, warm_start=True)
+    model = MGCNDNSClassifier(recipe="paper", random_state=seed, warm_start=True)
     for number in range(N_ROUNDS + 1):
         record = {"round": number, "n_labeled": int(is_labeled.sum())}
         record |= fit(model, dataset, truth, is_labeled)
         if strategy == "random":
-            cold = MGCNDNSClassifier(random_state=seed)
+            cold = MGCNDNSClassifier(recipe="paper", random_state=seed)
             record["cold"] = fit(cold, dataset, truth, is_labeled)
         yield record
         is_labeled[choose(model, n_classes, strategy, rng)] = True

@@ -17,6 +17,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"runs"},
     {"methods"},
     {"classifier", "baselines"},
+    {"embedding"},
     {"explainable"},
     {"new_reasons"},
     {"explainer"},
@@ -28,7 +29,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"callbacks", "kept_weights"},
     {"network"},
     {"layers"},
-    {"graphs", "fit_memory"},
+    {"graphs", "fit_memory", "per_view", "annotating", "pyg"},
     {"data"},
     {"memory", "calibration"},
     {

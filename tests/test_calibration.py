@@ -263,11 +263,13 @@ def test_one_label_a_class_is_not_calibrated_and_says_so(tiny_views):
 
 
 def test_interrupted_calibration_keeps_the_fit(tiny_views, monkeypatch):
-    model = MGCNDNSClassifier(max_epochs=5, calibration="temperature", random_state=0)
+    model = MGCNDNSClassifier(
+        recipe="paper", max_epochs=5, calibration="temperature", random_state=0
+    )
     build, calls = MGCNDNSClassifier._build, []
 
-    def build_and_interrupt(self, inputs, generator):
-        network = build(self, inputs, generator)
+    def build_and_interrupt(self, inputs, generator, lesson=None):
+        network = build(self, inputs, generator, lesson)
         calls.append(network)
         if len(calls) == 2:
             forward, epochs = network.forward, []

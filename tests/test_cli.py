@@ -462,8 +462,8 @@ ERRORS = {
     "no labels": (
         ("fit", "bare.npz"),
         "bare has no labels, and some are needed. Name them with --labels (a file of their own), "
-        "--label-column (a column of the tables) or --labels-key (a variable of a .mat or .npz "
-        "file).",
+        "--label-column (a column of the tables or of .obs) or --labels-key (a variable of a "
+        ".mat or .npz file).",
     ),
     "other key": (
         ("fit", "shapes.npz", "--labels-key", "gt"),

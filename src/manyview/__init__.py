@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
+    from manyview.annotating import annotate
     from manyview.callbacks.mlflow import MLflowCallback
     from manyview.callbacks.tensorboard import TensorBoardCallback
     from manyview.classifier import MGCNDNSClassifier
@@ -24,6 +25,8 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.data.views import MultiView
     from manyview.errors import DataFileError, InputError, ManyviewError
     from manyview.methods import METHODS
+    from manyview.per_view import PerView
+    from manyview.pyg import from_pyg, to_pyg
     from manyview.tuning.proposals import propose_labels
     from manyview.tuning.scorers import SCORERS
     from manyview.tuning.search import tune
@@ -42,14 +45,18 @@ _HOMES = {
     "MGCNDNSClassifier": "manyview.classifier",
     "ManyviewError": "manyview.errors",
     "MultiView": "manyview.data.views",
+    "PerView": "manyview.per_view",
     "SCORERS": "manyview.tuning.scorers",
     "TensorBoardCallback": "manyview.callbacks.tensorboard",
+    "annotate": "manyview.annotating",
     "draw_labeled": "manyview.data.splits",
+    "from_pyg": "manyview.pyg",
     "hide_labels": "manyview.data.splits",
     "load_dataset": "manyview.data.catalog",
     "make_multiview_classification": "manyview.data.made",
     "propose_labels": "manyview.tuning.proposals",
     "read_views": "manyview.data.readers",
+    "to_pyg": "manyview.pyg",
     "tune": "manyview.tuning.search",
 }
 
@@ -65,14 +72,18 @@ __all__ = [
     "MLflowCallback",
     "ManyviewError",
     "MultiView",
+    "PerView",
     "TensorBoardCallback",
     "__version__",
+    "annotate",
     "draw_labeled",
+    "from_pyg",
     "hide_labels",
     "load_dataset",
     "make_multiview_classification",
     "propose_labels",
     "read_views",
+    "to_pyg",
     "tune",
 ]
 

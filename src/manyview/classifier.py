@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -20,7 +21,7 @@ from manyview.data.scaled_views import Scaling
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
-from manyview.explainable import ExplainableClassifier
+from manyview.embedding import EmbeddingClassifier
 from manyview.fit_memory import check_fit_memory
 from manyview.graphs.knn_graph import is_approximate
 from manyview.graphs.view_graphs import pick_n_neighbors
@@ -44,7 +45,7 @@ from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_
 SEEDS_APART = 100  # of the networks of one fit; folds of the calibration take those between
 
 
-class MGCNDNSClassifier(ExplainableClassifier):
+class MGCNDNSClassifier(EmbeddingClassifier):
     """Label all samples of a multi-view data set from a few known labels.
 
     Multi-view graph convolutional network with differentiable node selection (MGCN-DNS).
@@ -156,6 +157,7 @@ class MGCNDNSClassifier(ExplainableClassifier):
     neighbor_recall_ : dict of view -> share of the true neighbours found; 1 if searched exactly
     learned_weights_ : what a warm start goes on from, None without `warm_start`
     is_labeled_ : [sample], whether its label was given
+    embedding_ : [sample, hidden], what the last convolution gets
     view_names_, n_features_in_, n_features_by_view_
 
     Examples
@@ -370,6 +372,9 @@ class MGCNDNSClassifier(ExplainableClassifier):
         state.pop("_kept_ground", None)  # laid again where it is needed
         return state
 
+    def _max_epochs(self) -> int:
+        return self.max_epochs * (1 if self.recipe == "paper" else 1 + self.max_rounds)
+
     def _fit_in_rounds(
         self,
         inputs: NetworkInputs,
@@ -381,23 +386,30 @@ class MGCNDNSClassifier(ExplainableClassifier):
     ) -> tuple[MGCNDNS, TrainingCurve, list[Round]]:
         """Train a network on the labels, then others that its answers teach; set nothing.
 
-        Ends when a network answers as its teacher did, when the user interrupts it, or after
-        `max_rounds`; a warm start has one round.
+        Ends when a network answers as its teacher did, or after `max_rounds`; a warm start has
+        one round. Where the user ends it in a round, the last network that was done is kept.
         """
         network, curve = self._fit_network(inputs, codes, generator, earlier=earlier, **told)
         rounds: list[Round] = []
         max_rounds = self.max_rounds if earlier is None else min(self.max_rounds, 1)
-        while self.recipe != "paper" and len(rounds) < max_rounds and not curve.was_cut_short:
+        if self.recipe == "paper" or (codes >= 0).all():
+            max_rounds = 0
+        while len(rounds) < max_rounds and not curve.was_cut_short:
             answers = self._answers(network, inputs)
             lesson = prepare_lesson(answers, codes, self.view_graphs_, self._class_weights(codes))
             seed = generator.initial_seed() + SEEDS_APART * (1 + len(rounds))
             own = torch.Generator(device=generator.device).manual_seed(seed)
-            network, curve = self._fit_network(
+            taught, its_curve = self._fit_network(
                 inputs, codes, own, earlier=earlier, lesson=lesson, **told
             )
-            taught = Round.between(answers, self._answers(network, inputs), lesson, curve.n_epochs)
-            rounds.append(taught)
-            if taught.has_settled:
+            if its_curve.was_cut_short:
+                curve = replace(curve, stopped=its_curve.stopped)
+                break
+            network, curve = taught, its_curve
+            rounds.append(
+                Round.between(answers, self._answers(network, inputs), lesson, curve.n_epochs)
+            )
+            if rounds[-1].has_settled:
                 break
         return network, curve, rounds
 

@@ -51,7 +51,7 @@ UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 # Parameters of the library that are options here, to be named as such in errors.
 OPTIONS = re.compile(
     r"\b(views_key|labels_key|graphs_key|samples_in|id_column|label_column|label_ratio|labels"
-    r"|abstain_below|missing)"
+    r"|abstain_below|annotate|missing)"
     r"(=['\"]|=|(?= must be (?:one|above|a number) | is for | are called))"
 )
 
@@ -122,6 +122,14 @@ def fit(
         ),
     ] = False,
     abstain_below: AbstainBelow = None,
+    annotate: Annotated[
+        bool,
+        typer.Option(
+            "--annotate",
+            help=".h5mu, .h5ad: leave a copy of DATA with the results in .obs, .obsm and .obsp, "
+            "results.h5mu.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -185,6 +193,7 @@ def fit(
         protocol=protocol,
         seed=seed,
         abstain_below=abstain_below,
+        annotate=annotate,
         out=out,
     )  # fmt: skip
     run = fit_run(

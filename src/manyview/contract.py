@@ -76,7 +76,8 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X
-            A `MultiView`, a list or dict of views, one 2-D array, or rows of `AllSamples`.
+            What `MultiView` takes (a list or dict of views, one 2-D array or data frame, a
+            MuData), or rows of `AllSamples`.
         y
             One label a sample; -1 where unknown, None or NaN among texts and objects.
         """
@@ -115,12 +116,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         """Class probabilities of the given rows as samples that came after the fit."""
         check_is_fitted(self)
         if isinstance(X, AllSamples):
-            if self.all_samples_ != X.checksum():
-                raise InputError(
-                    "rows of AllSamples must belong to the samples of the fit, and these do not. "
-                    "Fit with AllSamples of the same views, or pass plain views."
-                )
-            return np.asarray(self.label_distributions_[X.rows])
+            return np.asarray(self.label_distributions_[self._fitted_rows(X)])
         self.check_labels_new_samples()
         if self._is_unfinished:
             raise InputError(
@@ -206,6 +202,10 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
     _tasks: FitTasks | None = None  # of the callbacks, while learning
     _is_unfinished: bool = False  # whether it is what a callback got of an epoch
 
+    def _max_epochs(self) -> int:
+        """Return how many epochs a fit has at most; methods without epochs are one task."""
+        return int(getattr(self, "max_epochs", 0))
+
     @contextmanager
     def _whole_or_as_before(self) -> Iterator[None]:
         """Forget what was learned before, and have it back if the block fails."""
@@ -230,6 +230,15 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
     def _label_new(self, views: MultiView) -> np.ndarray:
         """Return the class probabilities of new samples."""
         raise NotImplementedError
+
+    def _fitted_rows(self, samples: AllSamples) -> np.ndarray:
+        """Rows of the fit that are asked about; refuse samples that were not in it."""
+        if self.all_samples_ != samples.checksum():
+            raise InputError(
+                "rows of AllSamples must belong to the samples of the fit, and these do not. "
+                "Fit with AllSamples of the same views, or pass plain views."
+            )
+        return samples.rows
 
     def _codes_of(self, y: Any) -> np.ndarray:
         """Class numbers of labels of the fitted samples: -1 unknown, -2 of no known class."""

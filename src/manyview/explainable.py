@@ -108,19 +108,23 @@ class ExplainableClassifier(MultiViewClassifier):
         explainer = self.explainer()
         return explainer.view_effects(explainer.given if y is None else self._codes_of(y))
 
+    def fitted_pass(self) -> FittedPass:
+        """Make what runs the network again on the fitted samples."""
+        return FittedPass.of(
+            self.view_graphs_,
+            self.edge_gates_,
+            self.attachment_,
+            tau=self.tau,
+            rank_axis=self.rank_axis,
+            ranking=self.ranking,
+        )
+
     def explainer(self) -> Explainer:
         """Make what explains many samples at the cost of one."""
         check_is_fitted(self)
         given = self.given_codes_
         return Explainer(
-            fitted=FittedPass.of(
-                self.view_graphs_,
-                self.edge_gates_,
-                self.attachment_,
-                tau=self.tau,
-                rank_axis=self.rank_axis,
-                ranking=self.ranking,
-            ),
+            fitted=self.fitted_pass(),
             view_graphs=dict(zip(self.view_names_, self.view_graphs_, strict=True)),
             selected=self.selected_graph_,
             classes=self.classes_,

@@ -86,6 +86,15 @@ class FittedPass:
         because nothing would be left to convolve, and a sample that has no other view keeps its
         logits, because nothing would be left to say of it.
         """
+        logits = self.outputs(left_out)[-1]
+        if left_out is not None:
+            has_no_other = self.present[:, left_out] & (self.present.sum(axis=1) == 1)
+            if has_no_other.any():
+                logits = np.where(has_no_other[:, None], self.logits(), logits)
+        return logits
+
+    def outputs(self, left_out: int | None = None) -> list[np.ndarray]:
+        """Return what each convolution gives: [sample, output], the logits last."""
         coefficients = self.coefficients.copy()
         if left_out is not None:
             coefficients[left_out] = 0.0
@@ -98,14 +107,11 @@ class FittedPass:
         if self.select is not None:
             graph = self.select(self.support, graph)
         matrix = self.support.matrix_of(graph)
-        hidden = matrix @ self._first_messages(left_out)
+        found = [np.asarray(matrix @ self._first_messages(left_out))]
         for weight in self.attachment.weights[1:]:
-            hidden = matrix @ (np.maximum(hidden, 0.0) @ weight.astype(np.float64))
-        if left_out is not None:
-            has_no_other = self.present[:, left_out] & (self.present.sum(axis=1) == 1)
-            if has_no_other.any():
-                hidden = np.where(has_no_other[:, None], self.logits(), hidden)
-        return np.asarray(hidden)
+            messages = np.maximum(found[-1], 0.0) @ weight.astype(np.float64)
+            found.append(np.asarray(matrix @ messages))
+        return found
 
     def _first_messages(self, left_out: int | None) -> np.ndarray:
         attachment = self.attachment

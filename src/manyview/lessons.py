@@ -4,7 +4,7 @@ With few labels most edges are far from any of them: the network learns little t
 classes come out of the wrong size, and a view of noise counts as much as a good one. But its
 answers, once cleaned, are signals for every sample, every edge and every view:
 
-probabilities -> align_shares -> view_agreement -> smooth -> align_shares -> Lesson
+probabilities -> align_shares -> view_agreement -> smooth -> Lesson
 
 A lesson gives each unlabeled sample a distribution over the classes and a weight, and each view
 a share to start with. The next network learns from it beside the labels.
@@ -18,7 +18,8 @@ from scipy import sparse
 
 # Labels that the answers' own class shares count for. As many labels and their shares weigh alike.
 ANSWERS_COUNT_FOR = 20.0
-NEIGHBORS_SHARE = 0.7  # of what a sample's neighbours say in its cleaned answer, in each step
+HALF_A_LABEL = 0.5
+NEIGHBORS_SHARE = 0.5  # of what a sample's neighbours say in its cleaned answer, in each step
 SHARPNESS = 3.0  # power of the probabilities that are taught
 TRUST = 2.0  # power of the probability of an answer that is its weight
 SETTLED = 0.005  # share of changed answers below which no further round is needed
@@ -95,12 +96,11 @@ def prepare_lesson(
     class_weight : [class]
     """
     graphs = [without_loops(graph) for graph in view_graphs]
-    class_shares = expected_shares(probabilities, codes)
-    answers = align_shares(probabilities, class_shares)
+    answers = align_shares(probabilities, expected_shares(probabilities, codes))
     agreement = np.array([view_agreement(graph, answers) for graph in graphs])
     shares = np.maximum(agreement, LEAST_AGREEMENT)
     shares /= shares.sum()
-    answers = align_shares(smooth(answers, codes, graphs, shares), class_shares)
+    answers = smooth(answers, codes, graphs, shares)
     weights = np.where(codes >= 0, 0.0, answers.max(axis=1) ** TRUST)
     targets = _rows_to_one(answers**SHARPNESS)
     if class_weight is not None:
@@ -111,21 +111,22 @@ def prepare_lesson(
 def expected_shares(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Estimate the classes' shares of all samples from the labels and the answers: [class].
 
-        (n_c + 20 mean_i p_ic) / (n + 20)
+        n_c - 1/2 + 20 mean_i p_ic,   divided by the sum over the classes
 
     Few labels say little about shares, many nearly all: this takes them for drawn from the
-    samples at random, or class by class in proportion.
+    samples at random, or class by class in proportion. Half a label of each class is there
+    because a class that nobody labeled would not be known: small classes have too many labels.
 
     Examples
     --------
     >>> even = np.full((100, 2), 0.5)
-    >>> codes = np.r_[np.zeros(20, dtype=int), np.full(80, -1)]
+    >>> codes = np.r_[np.zeros(15, dtype=int), np.ones(6, dtype=int), np.full(79, -1)]
     >>> expected_shares(even, codes)
-    array([0.75, 0.25])
+    array([0.6125, 0.3875])
     """
     counts = np.bincount(codes[codes >= 0], minlength=probabilities.shape[1])
     own = probabilities.mean(axis=0, dtype=np.float64)
-    expected = counts + ANSWERS_COUNT_FOR * own
+    expected = np.maximum(counts - HALF_A_LABEL, 0.0) + ANSWERS_COUNT_FOR * own
     return np.asarray(expected / expected.sum())
 
 
@@ -198,11 +199,11 @@ def smooth(
     graphs: Sequence[sparse.csr_array],
     view_shares: np.ndarray,
     *,
-    n_steps: int = 20,
+    n_steps: int = 10,
 ) -> np.ndarray:
     """Let every answer hear its neighbours', and those theirs, the labels being certain.
 
-        F <- 0.7 D^-1 A F + 0.3 P,   A = sum_v share_v A_v
+        F <- 1/2 D^-1 A F + 1/2 P,   A = sum_v share_v A_v
 
     Shapes
     ------

@@ -160,8 +160,15 @@ class Attachment:
 
     def logits(self, views: MultiView) -> np.ndarray:
         """Return the logits of new samples: [new, class]."""
+        return self.outputs(views)[-1]
+
+    def outputs(self, views: MultiView) -> list[np.ndarray]:
+        """Return what each convolution gives for new samples: [new, output], the logits last."""
         links = self.attached(views)
-        return np.asarray(links.edges @ self.messages[-1] + links.loops[:, None] * links.own[-1])
+        return [
+            np.asarray(links.edges @ messages + links.loops[:, None] * own)
+            for messages, own in zip(self.messages, links.own, strict=True)
+        ]
 
     def attached(self, views: MultiView) -> Attached:
         """Link new samples to the fitted ones, and convolve up to the last layer."""

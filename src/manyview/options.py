@@ -14,8 +14,8 @@ Data = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA",
-        help="A name of `manyview datasets`, a .mat or .npz file, a folder of tables, or "
-        "several tables (CSV, TSV, Parquet) or .npy arrays, one view each.",
+        help="A name of `manyview datasets`, a .mat, .npz, .h5mu or .h5ad file, a folder of "
+        "tables, or several tables (CSV, TSV, Parquet) or .npy arrays, one view each.",
         show_default=False,
     ),
 ]
@@ -31,13 +31,22 @@ DataDir = Annotated[
 ]
 ViewsKey = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help=".mat, .npz: variable of the views; may be repeated."),
+    typer.Option(
+        metavar="NAME",
+        help=".mat, .npz: variable of the views; .h5mu: place of a view, "
+        "such as rna or rna/obsm/X_pca; may be repeated.",
+    ),
 ]
 LabelsKey = Annotated[
     str | None, typer.Option(metavar="NAME", help=".mat, .npz: variable of the labels.")
 ]
 GraphsKey = Annotated[
-    str | None, typer.Option(metavar="NAME", help=".mat, .npz: variable of graphs given as views.")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help=".mat, .npz: variable of graphs given as views; .h5mu: place "
+        "of one, such as obsp/distances.",
+    ),
 ]
 SamplesIn = Annotated[
     str | None, typer.Option(metavar="rows|columns", help="Where the samples are, if not clear.")
@@ -46,7 +55,8 @@ IdColumn = Annotated[
     str | None, typer.Option(metavar="NAME", help="Tables: column of the sample ids.")
 ]
 LabelColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Tables: column of the labels.")
+    str | None,
+    typer.Option(metavar="NAME", help="Tables: column of the labels; .h5mu: column of .obs."),
 ]
 Protocol = Annotated[
     str,

@@ -285,9 +285,13 @@ def train_on_codes(
             **settings,
         )
     if curve.stopped == "interrupted":
+        kept = (
+            "the weights of the lowest loss so far are kept"
+            if lesson is None
+            else "the network that taught this one is kept"
+        )
         warn_user(
-            f"fit was interrupted after {curve.n_epochs} epochs; the weights of the lowest "
-            "loss so far are kept.",
+            f"fit was interrupted after {curve.n_epochs} epochs; {kept}.",
             ConvergenceWarning,
         )
     return curve

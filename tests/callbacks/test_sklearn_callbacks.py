@@ -12,7 +12,7 @@ callback = pytest.importorskip("sklearn.callback")
 
 
 def quick(max_epochs=4):
-    return MGCNDNSClassifier(max_epochs=max_epochs, random_state=0)
+    return MGCNDNSClassifier(recipe="paper", max_epochs=max_epochs, random_state=0)
 
 
 def test_progress_bar_goes_to_the_end(tiny_views, capsys):

@@ -106,7 +106,7 @@ def test_missing_h5py_names_the_extra(mat73, tmp_path, monkeypatch):
     mat73.put("X", DENSE)
     path = finish(mat73, tmp_path)
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(DataFileError, match=r"needs h5py.*pip install manyview\[io\]"):
+    with pytest.raises(DataFileError, match=r"needs h5py.*pip install 'manyview\[io\]'"):
         read_views(path)
 
 

@@ -169,7 +169,7 @@ def test_parquet_samples_in_columns_are_turned(tmp_path):
 def test_missing_parquet_library_names_the_extra(tmp_path, monkeypatch, module):
     pd.DataFrame({"x": [1]}).to_parquet(tmp_path / "t.parquet")
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(DataFileError, match=rf"needs {module}.*pip install manyview\[io\]"):
+    with pytest.raises(DataFileError, match=rf"needs {module}.*pip install 'manyview\[io\]'"):
         read_table(tmp_path / "t.parquet")
 
 

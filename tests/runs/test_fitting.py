@@ -213,7 +213,8 @@ def test_data_without_labels_are_refused_with_the_ways_to_name_them(quick, tmp_p
         fit_run(quick(source=DataSource((str(tmp_path / "bare.npz"),))))
     assert str(error.value) == (
         "bare has no labels, and some are needed. Name them with labels= (a file of their own), "
-        "label_column= (a column of the tables) or labels_key= (a variable of a .mat or .npz file)."
+        "label_column= (a column of the tables or of .obs) or labels_key= (a variable of a "
+        ".mat or .npz file)."
     )
     assert not (tmp_path / "run").exists()
 

@@ -167,8 +167,7 @@ def told_to_callbacks(
         return
     estimator._skl_callbacks = [_Named(callback) for callback in callbacks]
     try:
-        max_epochs = getattr(estimator, "max_epochs", 0)  # methods without epochs are one task
-        root = estimator._init_callback_context(max_subtasks=max_epochs)
+        root = estimator._init_callback_context(max_subtasks=estimator._max_epochs())
         yield FitTasks(estimator, root, views, codes)
     finally:
         try:

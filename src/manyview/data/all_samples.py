@@ -57,6 +57,12 @@ class AllSamples:
         taken.rows = np.atleast_1d(self.rows[key])
         return taken
 
+    def with_views(self, views: MultiView) -> "AllSamples":
+        """Take the same rows of other views of the same samples."""
+        changed = AllSamples(views)
+        changed.rows = self.rows
+        return changed
+
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "shared": {}}  # cheaper made again than sent to another process
 

@@ -1,12 +1,41 @@
 """What a user gives as views, turned into named numeric matrices, samples in rows."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from manyview.data.annotated import is_anndata, is_annotated, open_annotated
+from manyview.data.frames import column_names, frame_values, has_two_levels, is_frame, top_frames
 from manyview.errors import InputError, InputTypeError, check_choice
+
+
+@dataclass(frozen=True)
+class GivenViews:
+    """Views by name as a user gave them, and what came with them.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns of the views that have them.
+    present
+        [sample] for some views: whether the sample has it.
+    """
+
+    views: dict[str, Any]
+    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    present: dict[str, np.ndarray] | None = None
+
+
+def open_views(views: Any) -> GivenViews:
+    """Take apart what holds several views, such as a MuData, and name each view."""
+    if is_annotated(views):
+        opened = open_annotated(views)
+        return GivenViews(opened.views, opened.columns, opened.present)
+    named = top_frames(views) if has_two_levels(views) else named_views(views)
+    return GivenViews(named, {name: column_names(v) for name, v in named.items() if is_frame(v)})
 
 
 def named_views(views: Any) -> dict[str, Any]:
@@ -45,7 +74,16 @@ def as_matrix(view: Any, name: str) -> np.ndarray | sparse.csr_array:
         _check_numeric(matrix.dtype, name)
         return matrix
     if is_frame(view):
-        view = _frame_values(view, name)
+        view = frame_values(view, name)
+    elif is_anndata(view):
+        raise InputError(
+            f"view {name!r} is an AnnData, and which of its rows belong to those of other views is "
+            "not said. Put them into one MuData, which is joined on obs_names, or pass its .X."
+        )
+    elif hasattr(view, "collect_schema"):
+        raise InputTypeError(
+            f"view {name!r} must hold its values; got a lazy frame. Pass frame.collect()."
+        )
     values = np.asarray(view)
     if values.ndim != 2:
         shape = "a scalar" if values.ndim == 0 else f"{values.ndim}-D of shape {values.shape}"
@@ -117,35 +155,3 @@ def _booleans(given: Any, shape: tuple[int, ...], what: str, axes: str) -> np.nd
     if mask.shape != shape:
         raise InputError(f"{what} must be {axes}, of shape {shape}; got shape {mask.shape}.")
     return mask
-
-
-def is_frame(view: Any) -> bool:
-    """Say whether a view is a data frame."""
-    return hasattr(view, "columns") and hasattr(view, "to_numpy")
-
-
-def column_names(frame: Any) -> tuple[str, ...]:
-    """Names of a data frame's columns, as text."""
-    return tuple(str(column) for column in frame.columns)
-
-
-def _frame_values(frame: Any, name: str) -> np.ndarray:
-    wrong = []
-    for column in frame.columns:
-        values = np.asarray(frame[column])
-        if values.dtype.kind in "fiub":
-            continue
-        try:
-            values.astype(np.float64)
-        except (TypeError, ValueError):
-            wrong.append(str(column))
-    if wrong:
-        shown = ", ".join(repr(column) for column in wrong[:3]) + (
-            ", ..." if len(wrong) > 3 else ""
-        )
-        raise InputError(
-            f"view {name!r} must be numeric; got {len(wrong)} column(s) that are not: {shown}. "
-            "Drop them or encode them as numbers."
-        )
-    values = np.asarray(frame.to_numpy())
-    return values if values.dtype.kind in "fiub" else values.astype(np.float64)

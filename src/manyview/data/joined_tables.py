@@ -32,20 +32,27 @@ class _TableParts:
 
     @property
     def file(self) -> str:
-        return self.table.path.name
+        return self.table.source
 
 
 def read_tables(
     paths: Sequence[Path], options: ReadOptions, given_labels: LabelColumn | None = None
 ) -> Reading:
-    """Read each table as one view named by its file, and join them on sample ids.
+    """Read each table as one view named by its file, and join them on sample ids."""
+    _refuse_equal_stems(paths)
+    tables = [read_table(path, options.samples_in, options.id_column) for path in paths]
+    return join_tables(tables, options, given_labels)
+
+
+def join_tables(
+    tables: Sequence[Table], options: ReadOptions, given_labels: LabelColumn | None = None
+) -> Reading:
+    """Make each table one view, and join them on sample ids.
 
     A sample that a table does not name lacks that view. A table of ids and labels alone is no
     view. `given_labels` come from elsewhere: label columns in the tables are then left out, so
     that they are not taken for features.
     """
-    _refuse_equal_stems(paths)
-    tables = [read_table(path, options.samples_in, options.id_column) for path in paths]
     if given_labels is None:
         _check_label_column(tables, options.label_column)
     parts = [_take_apart(table, options) for table in tables]
@@ -54,12 +61,12 @@ def read_tables(
         raise DataFileError(f"{_source(tables)}: no table has a feature column.")
     notes: list[str] = []
     sample_ids = _common_ids(with_features, notes)
-    views = {part.table.path.stem: _in_order(part, sample_ids) for part in with_features}
+    views = {part.table.view: _in_order(part, sample_ids) for part in with_features}
     source = _source([part.table for part in with_features])
     reading = Reading(
         views,
         source,
-        columns={part.table.path.stem: part.feature_names for part in with_features},
+        columns={part.table.view: part.feature_names for part in with_features},
         sample_ids=sample_ids,
         notes=notes,
     )
@@ -96,11 +103,11 @@ def _take_apart(table: Table, options: ReadOptions) -> _TableParts:
     ids = None
     if id_position is not None:
         ids = table.texts(id_position)
-        check_unique(ids, table.path.name)
+        check_unique(ids, table.source)
     label_positions = table.label_positions(options.label_column)
     columns = {}
     for position in label_positions:
-        source = f"{table.path.name} column {table.header[position]}"
+        source = f"{table.source} column {table.header[position]}"
         labels = parse_labels(table.columns[position], source)
         columns[table.header[position]] = LabelColumn(source, labels, ids)
     positions = [
@@ -198,4 +205,4 @@ def _united(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _source(tables: Sequence[Table]) -> str:
-    return shown_names([table.path.name for table in tables])
+    return shown_names([table.source for table in tables])

@@ -41,7 +41,7 @@ def read_label_file(
         if len(cells[0]) == 1:
             return _one_column(path, [row[0].strip() for row in cells], label_column)
     table = read_table(path, id_column=id_column)
-    return _from_table(path, table, id_column, label_column)
+    return labels_in_table(table, id_column, label_column)
 
 
 def _load_npy(path: Path) -> np.ndarray:
@@ -67,9 +67,10 @@ def _one_column(path: Path, cells: list[str], label_column: str | None) -> Label
     return LabelColumn(path.name, parse_labels(rest if has_header else cells, path.name))
 
 
-def _from_table(
-    path: Path, table: Table, id_column: str | None, label_column: str | None
+def labels_in_table(
+    table: Table, id_column: str | None = None, label_column: str | None = None
 ) -> LabelColumn:
+    """Find the column of labels, and that of sample ids where there is one."""
     id_position = table.id_position(id_column, label_column)
     if label_column is not None:
         positions = [table.find(label_column)]
@@ -78,9 +79,9 @@ def _from_table(
         positions = others if len(others) == 1 else table.label_positions()
     if len(positions) != 1:
         raise DataFileError(
-            f"{path.name}: which column holds the labels is not clear; it has "
+            f"{table.source}: which column holds the labels is not clear; it has "
             f"{quoted(table.header)}. Pass label_column=."
         )
-    source = f"{path.name} column {table.header[positions[0]]}"
+    source = f"{table.source} column {table.header[positions[0]]}"
     ids = None if id_position is None else table.texts(id_position)
     return LabelColumn(source, parse_labels(table.columns[positions[0]], source), ids)

@@ -23,7 +23,7 @@ def load_mat73(path: Path) -> dict[str, Any]:
 
     What is none of these (a struct, a function) is given as None.
     """
-    h5py = import_extra("h5py", path)
+    h5py = import_extra("h5py", path.name)
     try:
         with h5py.File(path, "r") as file:
             return {

@@ -1,14 +1,28 @@
-"""Readers: one door from files to a `Dataset`, whatever their format."""
+"""Readers: one door from files and objects to a `Dataset`, whatever their format."""
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from manyview.data.annotated import is_annotated
+from manyview.data.annotated_files import read_annotated, read_annotated_file
+from manyview.data.checksums import views_checksum
 from manyview.data.dataset import Dataset
-from manyview.data.joined_tables import read_tables
-from manyview.data.label_files import LABEL_STEMS, LABEL_SUFFIXES, read_label_file
+from manyview.data.found_files import (
+    ANNOTATED_SUFFIXES,
+    NPY_SUFFIX,
+    SINGLE_SUFFIXES,
+    AnyPath,
+    existing_path,
+    files_checksum,
+    find_files,
+)
+from manyview.data.frames import has_two_levels, is_frame, top_frames
+from manyview.data.joined_tables import join_tables, read_tables
+from manyview.data.label_files import labels_in_table, read_label_file
 from manyview.data.label_values import LabelColumn, describe_labels
 from manyview.data.mat_files import read_mat
 from manyview.data.npy_files import read_npy
@@ -20,19 +34,15 @@ from manyview.data.reading import (
     missing_notes,
     view_notes,
 )
-from manyview.data.table_files import PARQUET_SUFFIXES, TEXT_SUFFIXES
+from manyview.data.table_files import frame_table
 from manyview.data.views import MultiView, View, check_views
-from manyview.errors import DataFileError, InputError, check_choice, did_you_mean
+from manyview.errors import InputError, check_choice
 
-ARRAY_SUFFIXES = (".mat", ".npz")
-NPY_SUFFIX = ".npy"
-TABLE_SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES)
-
-AnyPath = str | Path
+KEYS = ("views_key", "labels_key", "graphs_key")
 
 
 def read_views(
-    path: AnyPath | Sequence[AnyPath],
+    data: AnyPath | Sequence[AnyPath] | Any,
     *,
     views_key: str | Sequence[str] | None = None,
     labels_key: str | None = None,
@@ -40,30 +50,35 @@ def read_views(
     samples_in: str | None = None,
     id_column: str | None = None,
     label_column: str | None = None,
-    labels: AnyPath | None = None,
+    labels: AnyPath | Any = None,
     missing: str | None = None,
 ) -> Dataset:
-    """Read views and labels from a file, a folder, or a list of tables or `.npy` arrays.
+    """Read views and labels from files, data frames, or a MuData or AnnData.
 
     The reader finds the layout by itself and says in `notes` what it found. Where two
     readings are possible and differ, it refuses and names the option that decides.
 
     Parameters
     ----------
-    path
-        A `.mat` file (MATLAB 5 or 7.3), an `.npz` archive, `.npy` arrays (one view each, read
-        from the disk when used, so that they may be larger than the memory), CSV, TSV or
-        Parquet tables (one view each, joined on sample ids), or a folder that holds one of
-        these.
+    data
+        A `.mat` file (MATLAB 5 or 7.3), an `.npz` archive, an `.h5mu` or `.h5ad` file, `.npy`
+        arrays (one view each, read from the disk when used, so that they may be larger than the
+        memory), CSV, TSV or Parquet tables (one view each, joined on sample ids), or a folder
+        that holds one of these. Or an object: a MuData or AnnData, a dict of pandas or polars
+        frames (one view each, joined on sample ids, which are the index of pandas), or one frame,
+        with two-level columns where it holds several views.
     views_key, labels_key, graphs_key
         In `.mat` and `.npz`: the variables that hold the views (one, or a list), the
-        labels, and graphs given as views.
+        labels, and graphs given as views. In a MuData: places of views, `rna` for that part's X,
+        `rna/layers/counts` or `rna/obsm/X_pca`, and `rna/obsp/distances` for a graph.
     samples_in
         `rows` or `columns`, where the sizes alone do not tell.
     id_column, label_column
-        In tables: the column that names the samples, and the one that holds the labels.
+        In tables and frames: the column that names the samples, and the one that holds the
+        labels. In a MuData or AnnData, labels are a column of `.obs`; observations are joined on
+        `obs_names`, and lack the views of the parts that do not name them.
     labels
-        A file of labels: CSV, TSV, text, Parquet or `.npy`, joined on sample ids where
+        A file or frame of labels: CSV, TSV, text, Parquet or `.npy`, joined on sample ids where
         both sides have them, else by row order. In a folder, `labels.csv`, `y.csv` or
         `classes.csv` is found without it.
     missing
@@ -89,51 +104,109 @@ def read_views(
     options = ReadOptions(
         views_key, labels_key, graphs_key, samples_in, id_column, label_column, missing
     )
-    name, paths, label_path, skipped = _find_files(path, labels)
-    sha256 = _sha256(paths if label_path is None else [*paths, label_path])
-    given_labels = None
-    if label_path is not None:
-        given_labels = read_label_file(label_path, id_column=id_column, label_column=label_column)
-    reading = _read(paths, options, given_labels)
-    if given_labels is not None:
-        aligned, notes = given_labels.align(reading.n_samples, reading.sample_ids)
-        reading.labels, reading.labels_source = aligned, given_labels.source
-        reading.notes.extend(notes)
+    if is_annotated(data):
+        name = type(data).__name__
+        _refuse_options(options, ("labels_key", "samples_in", "id_column"), "files", name)
+        given = _given_labels(labels, options)
+        reading = read_annotated(data, options, given, name)
+    else:
+        frames = _frames(data)
+        if frames is None:
+            return _read_files(data, labels, options)
+        name = "frame" if len(frames) == 1 else "frames"
+        _refuse_options(options, (*KEYS, "samples_in"), "files", f"data {name}")
+        tables = [frame_table(frame, f"frame {view!r}", view) for view, frame in frames.items()]
+        given = _given_labels(labels, options)
+        reading = join_tables(tables, options, given)
+    return _as_dataset(name, reading, None, options.may_lack_values, given)
+
+
+def _frames(data: Any) -> dict[str, Any] | None:
+    """Name the data frames, by their view; None where these are none."""
+    if has_two_levels(data):
+        return top_frames(data)
+    if is_frame(data):
+        return {"view1": data}
+    if isinstance(data, Mapping) and data and all(is_frame(frame) for frame in data.values()):
+        return {str(name): frame for name, frame in data.items()}
+    if isinstance(data, Mapping) or hasattr(data, "shape"):
+        raise InputError(
+            "data must be files, data frames, a MuData or an AnnData; got "
+            f"{type(data).__name__}. Arrays need no reading: MultiView takes them, and fit does."
+        )
+    return None
+
+
+def _given_labels(labels: Any, options: ReadOptions) -> LabelColumn | None:
+    """Labels from a file or frame of their own; None where there are none."""
+    if labels is None:
+        return None
+    if is_frame(labels) or hasattr(labels, "to_frame"):
+        frame = labels if is_frame(labels) else labels.to_frame()
+        table = frame_table(frame, "labels", "labels")
+        return labels_in_table(table, options.id_column, options.label_column)
+    path = existing_path(labels)
+    return read_label_file(path, id_column=options.id_column, label_column=options.label_column)
+
+
+def _read_files(data: AnyPath | Sequence[AnyPath], labels: Any, options: ReadOptions) -> Dataset:
+    is_object = labels is not None and not isinstance(labels, (str, Path))
+    name, paths, label_path, skipped = find_files(data, None if is_object else labels)
+    sha256 = files_checksum(paths if label_path is None else [*paths, label_path])
+    given = _given_labels(labels if is_object else label_path, options)
+    reading = _read(paths, options, given)
+    dataset = _as_dataset(name, reading, sha256, options.may_lack_values, given)
     if skipped:
-        reading.notes.append(f"Not read: {', '.join(skipped)}.")
-    return _as_dataset(name, reading, sha256, options.may_lack_values)
+        note = f"Not read: {', '.join(skipped)}."
+        dataset = replace(dataset, notes=(*dataset.notes, note))
+    return dataset
 
 
-def _read(paths: Sequence[Path], options: ReadOptions, given_labels: LabelColumn | None) -> Reading:
-    suffix = paths[0].suffix.casefold()
-    if suffix in ARRAY_SUFFIXES:
-        if given_labels is None:
-            _refuse_options(options, ("id_column", "label_column"), "tables", paths[0])
+def _read(paths: Sequence[Path], options: ReadOptions, given: LabelColumn | None) -> Reading:
+    suffix, file = paths[0].suffix.casefold(), paths[0].name
+    if suffix in ANNOTATED_SUFFIXES:
+        _refuse_options(options, ("labels_key", "samples_in"), "arrays and tables", file)
+        if given is None:
+            _refuse_options(options, ("id_column",), "tables", file)
+        return read_annotated_file(paths[0], options, given)
+    if suffix in (*SINGLE_SUFFIXES, NPY_SUFFIX) and given is None:
+        _refuse_options(options, ("id_column", "label_column"), "tables", file)
+    if suffix in SINGLE_SUFFIXES:
         reader = read_mat if suffix == ".mat" else read_npz
-        return reader(paths[0], options, given_labels)
-    if suffix == NPY_SUFFIX and given_labels is None:
-        _refuse_options(options, ("id_column", "label_column"), "tables", paths[0])
-    _refuse_options(
-        options, ("views_key", "labels_key", "graphs_key"), ".mat and .npz files", paths[0]
-    )
+        return reader(paths[0], options, given)
+    _refuse_options(options, KEYS, ".mat and .npz files", file)
     if suffix == NPY_SUFFIX:
-        return read_npy(paths, options, given_labels)
-    return read_tables(paths, options, given_labels)
+        return read_npy(paths, options, given)
+    return read_tables(paths, options, given)
 
 
-def _refuse_options(options: ReadOptions, names: Sequence[str], meant_for: str, path: Path) -> None:
+def _refuse_options(
+    options: ReadOptions, names: Sequence[str], meant_for: str, source: str
+) -> None:
     for name in names:
         value = getattr(options, name)
         if value is not None:
-            raise InputError(f"{name} is for {meant_for}; got {value!r} with {path.name}.")
+            raise InputError(f"{name} is for {meant_for}; got {value!r} with {source}.")
 
 
-def _as_dataset(name: str, reading: Reading, sha256: str, may_lack_values: bool) -> Dataset:
+def _as_dataset(
+    name: str,
+    reading: Reading,
+    sha256: str | None,
+    may_lack_values: bool,
+    given: LabelColumn | None,
+) -> Dataset:
+    """Check the views and align labels given from elsewhere; None takes the views' checksum."""
+    if given is not None:
+        reading.labels, notes = given.align(reading.n_samples, reading.sample_ids)
+        reading.labels_source = given.source
+        reading.notes.extend(notes)
     views = check_views(
         MultiView(
             {**reading.views, **reading.graphs},
             graphs=tuple(reading.graphs),
             columns=reading.columns,
+            present=reading.present,
         ),
         may_lack_values=may_lack_values,
         sample_names=reading.sample_ids,
@@ -155,7 +228,7 @@ def _as_dataset(name: str, reading: Reading, sha256: str, may_lack_values: bool)
             *view_notes(_whole_rows(views)),
             *reading.notes,
         ),
-        sha256=sha256,
+        sha256=sha256 or views_checksum(views),
     )
 
 
@@ -168,110 +241,3 @@ def _whole_rows(views: MultiView) -> dict[str, View]:
         view = views[name]
         whole[name] = view[~gone] if gone.any() else view
     return {name: view for name, view in whole.items() if view.shape[0]}
-
-
-def _find_files(
-    path: AnyPath | Sequence[AnyPath], labels: AnyPath | None
-) -> tuple[str, list[Path], Path | None, list[str]]:
-    """Return the data's name, the files of the views, that of the labels, and those left."""
-    label_path = None if labels is None else _existing(labels)
-    if label_path is not None and label_path.is_dir():
-        raise DataFileError(f"labels must be a file; got the folder {label_path}.")
-    if not isinstance(path, (str, Path)):
-        paths = [_existing(one) for one in path]
-        if len(paths) == 1:
-            return _find_files(paths[0], label_path)
-        _check_list(paths)
-        return "+".join(one.stem for one in paths), paths, label_path, []
-    found = _existing(path)
-    if not found.is_dir():
-        _check_suffix(found)
-        return found.stem, [found], label_path, []
-    paths, label_path, skipped = _files_of_folder(found, label_path)
-    return found.resolve().name, paths, label_path, skipped
-
-
-def _existing(path: AnyPath) -> Path:
-    found = Path(path).expanduser()
-    if found.exists():
-        return found
-    near = []
-    if found.parent.is_dir():
-        near = [neighbour.name for neighbour in sorted(found.parent.iterdir())]
-    raise DataFileError(f"There is no file or folder {found}.{did_you_mean(found.name, near)}")
-
-
-def _check_suffix(path: Path) -> None:
-    known = (*ARRAY_SUFFIXES, NPY_SUFFIX, *TABLE_SUFFIXES)
-    if path.suffix.casefold() not in known:
-        raise DataFileError(
-            f"{path.name} has an unknown ending; it must be one of {', '.join(known)}."
-        )
-
-
-def _check_list(paths: Sequence[Path]) -> None:
-    if not paths:
-        raise InputError("path must name at least one file; got an empty list.")
-    for one in paths:
-        if one.is_dir():
-            raise DataFileError(f"a list of paths must name files; got the folder {one}.")
-        _check_suffix(one)
-        if one.suffix.casefold() in ARRAY_SUFFIXES:
-            raise DataFileError(
-                f"a list of paths must name tables, one view each; got {one.name}. "
-                "Read it alone: it holds all views."
-            )
-    if len({one.suffix.casefold() == NPY_SUFFIX for one in paths}) > 1:
-        raise DataFileError(
-            "a list of paths must name .npy arrays or tables, not both; got "
-            f"{', '.join(one.name for one in paths[:5])}."
-        )
-
-
-def _files_of_folder(
-    folder: Path, label_path: Path | None
-) -> tuple[list[Path], Path | None, list[str]]:
-    files = sorted(
-        file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")
-    )
-    label_files = [
-        file
-        for file in files
-        if file.stem.casefold() in LABEL_STEMS and file.suffix.casefold() in LABEL_SUFFIXES
-    ]
-    if label_path is None and len(label_files) > 1:
-        names = " and ".join(file.name for file in label_files)
-        raise DataFileError(
-            f"{folder} holds {len(label_files)} files of labels: {names}. "
-            f"Pass labels={str(label_files[0])!r}, or another."
-        )
-    if label_path is None and label_files:
-        label_path = label_files[0]
-    files = [file for file in files if file not in label_files and file != label_path]
-    arrays = [file for file in files if file.suffix.casefold() in ARRAY_SUFFIXES]
-    matrices = [file for file in files if file.suffix.casefold() == NPY_SUFFIX]
-    tables = [file for file in files if file.suffix.casefold() in TABLE_SUFFIXES]
-    skipped = [file.name for file in files if file not in (*arrays, *matrices, *tables)]
-    if not arrays and not matrices and not tables:
-        holds = ", ".join(skipped[:5]) or "nothing"
-        raise DataFileError(
-            f"{folder} holds no data file "
-            f"({', '.join((*ARRAY_SUFFIXES, NPY_SUFFIX, *TABLE_SUFFIXES))}); "
-            f"it holds {holds}."
-        )
-    if len(arrays) > 1 or sum(map(bool, (arrays, matrices, tables))) > 1:
-        names = ", ".join(file.name for file in (*arrays, *matrices, *tables)[:5])
-        raise DataFileError(f"{folder} holds more than one data set: {names}. Name one file.")
-    return arrays or matrices or tables, label_path, skipped
-
-
-def _sha256(paths: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in sorted(paths, key=lambda one: one.name):
-        try:
-            with path.open("rb") as file:
-                while chunk := file.read(1 << 20):
-                    digest.update(chunk)
-        except OSError as error:
-            raise DataFileError(f"{path} cannot be opened: {error.strerror}.") from error
-    return digest.hexdigest()

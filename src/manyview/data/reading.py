@@ -47,6 +47,7 @@ class Reading:
     labels: np.ndarray | None = None
     labels_source: str = ""
     sample_ids: Sequence[str] | None = None
+    present: dict[str, np.ndarray] | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -66,14 +67,14 @@ def unreadable(path: Path, kind: str, error: Exception) -> DataFileError:
     )
 
 
-def import_extra(module: str, path: Path) -> Any:
-    """Import a library of the `io` extra, only when a file needs it."""
+def import_extra(module: str, needed_by: str, extra: str = "io") -> Any:
+    """Import a library of an extra, only when something needs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         raise DataFileError(
-            f"{path.name} needs {module}, which is not installed. "
-            "Install it with: pip install manyview[io]"
+            f"{needed_by} needs {module}, which is not installed. "
+            f"Install it with: pip install 'manyview[{extra}]'"
         ) from error
 
 

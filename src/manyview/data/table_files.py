@@ -1,4 +1,4 @@
-"""Tables: one CSV, TSV or Parquet file as named columns."""
+"""Tables: one CSV, TSV or Parquet file, or data frame, as named columns."""
 
 import csv
 import io
@@ -9,6 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from manyview.data.frames import (
+    column_names,
+    column_of,
+    is_blank,
+    is_nested,
+    nested_columns,
+    with_index_column,
+)
 from manyview.data.label_values import UNKNOWN_WORDS, is_number, parse_labels, shown_names
 from manyview.data.reading import import_extra, missing_name, unreadable
 from manyview.errors import DataFileError
@@ -27,9 +35,18 @@ Column = list[str] | np.ndarray  # texts, or numbers as Parquet stores them
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns of equal length, one row a sample."""
+    """Named columns of equal length, one row a sample.
 
-    path: Path
+    Attributes
+    ----------
+    source
+        What errors call it: the file's name.
+    view
+        Name of the view that its features are.
+    """
+
+    source: str
+    view: str
     header: list[str]
     columns: list[Column]
 
@@ -42,9 +59,9 @@ class Table:
         """Return a column's position by its name; refuse one that is absent or doubled."""
         count = self.header.count(column)
         if count == 0:
-            raise DataFileError(missing_name(self.path.name, "column", column, self.header))
+            raise DataFileError(missing_name(self.source, "column", column, self.header))
         if count > 1:
-            raise DataFileError(f"{self.path.name} has {count} columns named {column!r}.")
+            raise DataFileError(f"{self.source} has {count} columns named {column!r}.")
         return self.header.index(column)
 
     def texts(self, position: int) -> list[str]:
@@ -101,7 +118,7 @@ class Table:
         ]
         if wrong:
             raise DataFileError(
-                f"{self.path.name} has {len(wrong)} column(s) that are not numeric: "
+                f"{self.source} has {len(wrong)} column(s) that are not numeric: "
                 f"{shown_names([repr(name) for name in wrong])}. Drop them, encode them as "
                 "numbers, or pass id_column= or label_column= if they are that."
             )
@@ -110,7 +127,7 @@ class Table:
         broken = np.flatnonzero(is_blank.any(axis=1) & ~is_blank.all(axis=1))
         if len(broken) and not may_lack_values:
             raise DataFileError(
-                f"view {self.path.stem!r} has blank cells in {len(broken)} of {self.n_rows} rows, "
+                f"view {self.view!r} has blank cells in {len(broken)} of {self.n_rows} rows, "
                 f"the first is sample {sample_names[broken[0]]!r}. Fill or remove these rows, or "
                 "fit with missing='impute' to have single cells filled with their column's mean."
             )
@@ -141,7 +158,8 @@ def read_table(path: Path, samples_in: str | None = None, id_column: str | None 
         raise DataFileError(f"{path.name} holds no samples: a table needs a header and rows.")
     header = [name.strip() for name in rows[0]]
     _refuse_headerless(path, header, id_column)
-    return Table(path, header, [list(column) for column in zip(*rows[1:], strict=True)])
+    columns: list[Column] = [list(column) for column in zip(*rows[1:], strict=True)]
+    return Table(path.name, path.stem, header, columns)
 
 
 def read_lines(path: Path) -> list[tuple[int, list[str]]]:
@@ -186,26 +204,34 @@ def _refuse_headerless(path: Path, header: list[str], id_column: str | None) -> 
 
 
 def _read_parquet(path: Path, samples_in: str | None) -> Table:
-    pandas = import_extra("pandas", path)
-    import_extra("pyarrow", path)
+    pandas = import_extra("pandas", path.name)
+    import_extra("pyarrow", path.name)
     try:
         frame = pandas.read_parquet(path)
     except Exception as error:  # pyarrow raises many kinds on damaged files
         raise unreadable(path, "a Parquet table", error) from error
-    if not isinstance(frame.index, pandas.RangeIndex):
-        frame = frame.rename_axis(index=frame.index.name or "index").reset_index()
     if samples_in == "columns":
+        frame = with_index_column(frame)
         first = frame.columns[0]
         frame = frame.set_index(first).T.rename_axis(index=str(first), columns=None).reset_index()
-    if not len(frame) or not len(frame.columns):
-        raise DataFileError(f"{path.name} holds no samples: a table needs columns and rows.")
-    header = [str(name) for name in frame.columns]
-    columns = [_parquet_column(frame.iloc[:, i], pandas) for i in range(len(header))]
-    return Table(path, header, columns)
+    return frame_table(frame, path.name, path.stem)
 
 
-def _parquet_column(series: Any, pandas: Any) -> Column:
-    values = series.to_numpy()
+def frame_table(frame: Any, source: str, view: str) -> Table:
+    """Turn a data frame into a table; the index of pandas, where it names rows, is a column."""
+    frame = with_index_column(frame)
+    header = list(column_names(frame))
+    if not header or not len(frame):
+        raise DataFileError(f"{source} holds no samples: a table needs columns and rows.")
+    series = [column_of(frame, position) for position in range(len(header))]
+    nested = [name for name, one in zip(header, series, strict=True) if is_nested(one)]
+    if nested:
+        raise DataFileError(nested_columns(source, nested))
+    return Table(source, view, header, [_frame_column(one) for one in series])
+
+
+def _frame_column(series: Any) -> Column:
+    values = np.asarray(series.to_numpy())
     if values.dtype.kind in "fiub":
-        return np.asarray(values)
-    return ["" if pandas.isna(cell) else str(cell) for cell in values.tolist()]
+        return values
+    return ["" if is_blank(cell) else str(cell) for cell in values.tolist()]

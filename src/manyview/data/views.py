@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manyview.data.given_views import as_matrix, column_names, given_mask, is_frame, named_views
+from manyview.data.given_views import as_matrix, given_mask, open_views
 from manyview.errors import InputError
 
 View = np.ndarray | sparse.csr_array
@@ -28,8 +28,10 @@ class MultiView:
     ----------
     views
         A dict of name -> view, a list or tuple of views (named `view1`, `view2`, ...),
-        one 2-D array (one view), or another `MultiView`. A view is a 2-D array, a scipy
-        sparse matrix or a data frame, samples in rows.
+        one 2-D array (one view), a data frame whose columns have two levels (the view's name and
+        the column's), a MuData (each part's X is a view, observations absent from a part lack
+        it), an AnnData, or another `MultiView`. A view is a 2-D array, a scipy sparse matrix or
+        a data frame of pandas or polars, samples in rows.
     graphs
         Names of the views that are graphs: square, entry [i, j] the weight of the edge
         between samples i and j. Rows taken from a graph keep all its columns, so a model
@@ -77,14 +79,15 @@ class MultiView:
             self.columns = dict(views.columns)
             self._mask, self._unfinite = views._mask, views._unfinite
         else:
-            given = named_views(views)
-            self._views = {name: as_matrix(view, name) for name, view in given.items()}
-            self.columns = {name: column_names(v) for name, v in given.items() if is_frame(v)}
+            given = open_views(views)
+            self._views = {name: as_matrix(view, name) for name, view in given.views.items()}
+            self.columns = dict(given.columns)
             self.graph_names = frozenset(graphs)
             self._check_same_samples()
             n_samples = len(self)
             # Where each sample stood in the set it was first given with: graph columns.
             self.positions, self.n_original = np.arange(n_samples), n_samples
+            self._mask = given_mask(given.present, self.names, n_samples)
         self.columns.update({name: tuple(names) for name, names in (columns or {}).items()})
         mask = given_mask(present, self.names, len(self))
         if mask is not None:
@@ -174,11 +177,19 @@ class MultiView:
         taken._mask, taken._unfinite = None if self._mask is None else self._mask[rows], {}
         return taken
 
-    def with_views(self, views: Mapping[str, View]) -> "MultiView":
-        """Put other values in the place of some views; who has which view stays."""
+    def with_views(
+        self, views: Mapping[str, View], columns: Mapping[str, Sequence[str]] | None = None
+    ) -> "MultiView":
+        """Put other values in the place of some views; who has which view stays.
+
+        `columns` names the columns of these; without it they keep the names they had.
+        """
         changed = MultiView(self, present=self.present)
         changed._views.update(views)
         changed._unfinite = {}
+        if columns is not None:
+            kept = {name: own for name, own in self.columns.items() if name not in views}
+            changed.columns = kept | {name: tuple(own) for name, own in columns.items()}
         return changed
 
     def with_columns_as(self, columns: Mapping[str, Sequence[str]]) -> "MultiView":

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from manyview.lessons import Round
 from manyview.reasons import ViewEffect
 from manyview.report.charts import LEAN, Series, bars, lines
 from manyview.report.graph_facts import GraphFacts
@@ -192,7 +193,7 @@ def learning_section(run: Run, model: Any) -> Section | None:
         )
         intro = (
             f"{curve.n_epochs} epochs, {STOPPED[curve.stopped]}. Dropout is on while learning, so "
-            "single epochs jump."
+            f"single epochs jump.{rounds_words(getattr(model, 'rounds_', []))}"
         )
         return section("Learning", side_by_side(loss, accuracy), intro=intro)
     steps = getattr(model, "objective_", None)
@@ -209,6 +210,25 @@ def learning_section(run: Run, model: Any) -> Section | None:
     )
     intro = f"{run.settings.method} took {len(values)} steps towards a lower objective."
     return section("Learning", drawn, intro=intro)
+
+
+def rounds_words(rounds: Sequence[Round]) -> str:
+    """Say that the network was taught by others before it, and what that changed.
+
+    Examples
+    --------
+    >>> rounds_words([Round(50, 0.061, np.ones(2)), Round(40, 0.004, np.ones(2))])
+    ' This is network 3: each one taught the next by its answers, of which 6.1 %, then 0.4 % changed.'
+    >>> rounds_words([])
+    ''
+    """
+    if not rounds:
+        return ""
+    changed = ", then ".join(f"{100 * one.changed:.1f} %" for one in rounds)
+    return (
+        f" This is network {len(rounds) + 1}: each one taught the next by its answers, of which "
+        f"{changed} changed."
+    )
 
 
 def _graph_intro(graphs: Mapping[str, GraphFacts], first: GraphFacts, last: GraphFacts) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from manyview.report.layout import set_sections, set_table
+from manyview.runs.annotated_copy import COPY_STEM
 from manyview.runs.predicting import Prediction
 from manyview.runs.records import ClassRecord, DataRecord, Run, Scores, TrainingRecord
 
@@ -53,11 +54,19 @@ def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
     files = {
         **(REPORT if has_report else {}),
         **FILES,
+        **_annotated_file(run),
         "model.*": f"the model, for: manyview predict {run.folder} NEW_DATA",
     }
     listed = [f"  {name:<15}  {text}" for name, text in files.items()]
     sections.append(("Files", ["\n".join([str(run.folder), *listed])]))
     return set_sections(sections, width)
+
+
+def _annotated_file(run: Run) -> dict[str, str]:
+    if not run.settings.annotate:
+        return {}
+    suffix = Path(run.settings.source.names[0]).suffix.casefold()
+    return {f"{COPY_STEM}{suffix}": "the data with the results in .obs, .obsm and .obsp"}
 
 
 def prediction_text(prediction: Prediction, out: Path | None, width: int) -> str:

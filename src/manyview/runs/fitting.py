@@ -23,6 +23,7 @@ from manyview.runs.abstaining import (
     describe_abstention,
     means_unknown,
 )
+from manyview.runs.annotated_copy import write_annotated_copy
 from manyview.runs.folder import check_free, not_written, staged_folder
 from manyview.runs.records import (
     HISTORY_NAME,
@@ -52,9 +53,9 @@ def fit_run(
     """Load the data, hide labels where asked to, fit, and write the run's folder.
 
     The folder holds `predictions.csv`, `run.json`, `model.safetensors`, `model.json` and
-    `history.csv`, and what `extra_files` makes, such as a report: name -> content. It appears
-    when all of it is written; a run that fails or is interrupted before it has learned
-    anything leaves nothing.
+    `history.csv`, a copy of annotated data with the results in it where asked for, and what
+    `extra_files` makes, such as a report: name -> content. It appears when all of it is written;
+    a run that fails or is interrupted before it has learned anything leaves nothing.
     """
     settings.check()
     if settings.out is not None:
@@ -82,8 +83,8 @@ def labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
     if data.labels is None:
         raise InputError(
             f"{data.name} has no labels, and some are needed. Name them with labels= (a file of "
-            "their own), label_column= (a column of the tables) or labels_key= (a variable of a "
-            ".mat or .npz file)."
+            "their own), label_column= (a column of the tables or of .obs) or labels_key= (a "
+            "variable of a .mat or .npz file)."
         )
     if settings.label_ratio is None:
         return data.labels
@@ -235,6 +236,10 @@ def _write(
         write_whole(stage / RUN_NAME, document + "\n")
         for name, content in extras.items():
             write_whole(stage / name, content)
+        if run.settings.annotate:
+            (source,) = run.settings.source.paths()
+            names = data.sample_ids.tolist()
+            write_annotated_copy(source, stage, model, names, run.settings.abstain_below)
     except (DataFileError, OSError) as error:
         # Name the folder the user asked for, not the temporary one.
         cause = error.__cause__ if isinstance(error, DataFileError) else error

@@ -171,6 +171,7 @@ class Run:
                 "protocol": asked.protocol,
                 "seed": asked.seed,
                 "abstain_below": asked.abstain_below,
+                "annotate": asked.annotate,
                 "out": str(self.folder),
             },
             "data": asdict(self.data),

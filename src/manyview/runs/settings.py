@@ -10,6 +10,7 @@ from manyview.data.splits import PROTOCOLS
 from manyview.errors import InputError, check_choice, did_you_mean
 from manyview.methods import find_method
 from manyview.parameters import check_share, check_whole_number
+from manyview.runs.annotated_copy import check_annotated
 from manyview.runs.sources import DataSource
 
 WORDS = {"none": None, "null": None, "true": True, "false": False}
@@ -29,6 +30,8 @@ class RunSettings:
         Of the split and of the method.
     abstain_below
         Answers of less than this probability are written as `unknown`. None keeps all.
+    annotate
+        Whether to leave a copy of an `.h5mu` or `.h5ad` file with the results in it.
     out
         The run's folder; None makes one from the names of data and method.
     """
@@ -40,6 +43,7 @@ class RunSettings:
     protocol: str = "stratified"
     seed: int = 0
     abstain_below: float | None = None
+    annotate: bool = False
     out: Path | None = None
 
     def check(self) -> None:
@@ -57,6 +61,8 @@ class RunSettings:
             raise InputError(f"label_ratio must be above 0 and at most 1; got {self.label_ratio}.")
         if self.abstain_below is not None:
             check_share("abstain_below", self.abstain_below)
+        if self.annotate:
+            check_annotated(self.source.names)
 
     def build_model(self, *, verbose: bool) -> Any:
         """Make the classifier, not yet fitted."""

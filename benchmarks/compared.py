@@ -1,0 +1,22 @@
+"""The methods that studies of trouble compare, by the names their records have."""
+
+from manyview.methods import METHODS
+
+OWN = "mgcn-dns"  # stands out in figures
+PLAIN = {"graph_learning": None, "node_selection": None}
+PARAMETERS = {
+    OWN: {},
+    "paper": {"recipe": "paper"},
+    "plain": {"recipe": "paper", **PLAIN},
+    "plain-taught": PLAIN,
+}
+SERIES = (
+    *PARAMETERS, "gcn-fusion", "ssgcn", "label-spreading", "self-training", "amgl", "knn", "mlan",
+)  # fmt: skip
+
+
+def fresh(name, seed):
+    """Make the method of a series, unfitted."""
+    return METHODS["mgcn-dns" if name in PARAMETERS else name](
+        random_state=seed, **PARAMETERS.get(name, {})
+    )

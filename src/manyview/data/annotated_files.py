@@ -1,0 +1,77 @@
+"""`.h5mu` and `.h5ad` files, and MuData and AnnData objects, as one reading."""
+
+from pathlib import Path
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+from manyview.data.annotated import annotated_labels, is_mudata, open_annotated
+from manyview.data.given_views import as_matrix
+from manyview.data.label_values import LabelColumn
+from manyview.data.reading import Reading, ReadOptions, import_extra, unreadable
+from manyview.data.table_files import LABEL_NAMES
+from manyview.errors import DataFileError, InputError
+
+
+def load_annotated(path: Path) -> Any:
+    """Read a MuData or an AnnData from its file, whole."""
+    is_whole = path.suffix.casefold() == ".h5mu"
+    library = import_extra("mudata" if is_whole else "anndata", path.name, "omics")
+    read, kind = (
+        (library.read_h5mu, "an .h5mu file") if is_whole else (library.read_h5ad, "an .h5ad file")
+    )
+    try:
+        with catch_warnings():
+            simplefilter("ignore")  # of the library's own next version
+            return read(path)
+    except Exception as error:  # h5py and the libraries raise many kinds on damaged files
+        raise unreadable(path, kind, error) from error
+
+
+def read_annotated_file(path: Path, options: ReadOptions, given: LabelColumn | None) -> Reading:
+    """Read views and labels from an `.h5mu` or `.h5ad` file."""
+    data = load_annotated(path)
+    try:
+        return read_annotated(data, options, given, path.name)
+    except InputError as error:
+        raise DataFileError(str(error)) from error
+
+
+def read_annotated(
+    data: Any, options: ReadOptions, given: LabelColumn | None, source: str
+) -> Reading:
+    """Take views, and labels from a column of `.obs`, out of a MuData or AnnData.
+
+    Without `label_column` a column of the whole that is called label, labels, class, target or y
+    is taken, where there is one.
+    """
+    opened = open_annotated(data, options.views_key, options.graphs_key, source)
+    views = {name: as_matrix(view, name) for name, view in opened.views.items()}
+    graphs = (
+        {} if options.graphs_key is None else {options.graphs_key: views.pop(options.graphs_key)}
+    )
+    reading = Reading(
+        views,
+        f"{source} ({', '.join(views)})" if is_mudata(data) else source,
+        graphs=graphs,
+        columns={name: list(columns) for name, columns in opened.columns.items()},
+        sample_ids=opened.sample_ids,
+        present=opened.present,
+    )
+    n_left, n_kept = opened.n_left_out, len(opened.sample_ids)
+    if n_left:
+        reading.notes.append(
+            f"Of {n_left + n_kept} observations {n_left} have none of these views; they are left "
+            "out."
+        )
+    label_column = options.label_column if given is None else None
+    if given is None and label_column is None:
+        named = [
+            str(column) for column in data.obs.columns if str(column).casefold() in LABEL_NAMES
+        ]
+        label_column = named[0] if len(named) == 1 else None
+    if label_column is not None:
+        column = annotated_labels(data, label_column, source)
+        reading.labels, notes = column.align(reading.n_samples, reading.sample_ids)
+        reading.labels_source = column.source
+        reading.notes.extend(notes)
+    return reading

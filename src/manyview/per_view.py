@@ -1,0 +1,155 @@
+"""PerView: a scikit-learn transformer on each view of a `MultiView`, ahead of any method."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from manyview.data.all_samples import AllSamples
+from manyview.data.given_views import as_matrix
+from manyview.data.labels import UNKNOWN, check_labels
+from manyview.data.views import MultiView, View, check_views
+from manyview.errors import InputError, check_choice
+
+
+class PerView(TransformerMixin, BaseEstimator):
+    """Apply a scikit-learn transformer to each view, or its own to each.
+
+    Every view gets a copy of its own, fitted on the samples that have the view; samples that
+    lack it still lack it afterwards. Views that are graphs, and views that a dict does not name,
+    stay as they are. The result is a `MultiView`, so a method can follow in a `Pipeline`.
+
+    Parameters
+    ----------
+    transformer
+        A transformer for all feature views, or a dict of a view's name -> transformer. Its
+        parameters are set as in a `Pipeline`: `transformer__n_components`, or with a dict
+        `rna__n_components`.
+    with_labels
+        Whether to fit on the labeled samples alone, with their labels, as transformers that
+        choose columns by them need it; otherwise on all samples, without labels.
+
+    Attributes
+    ----------
+    transformers_ : dict of view -> fitted transformer
+    view_names_, columns_ : names of the views of the fit, and of their columns
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> views = MultiView({"shape": np.arange(12.0).reshape(4, 3), "colour": np.eye(4)})
+    >>> PerView(StandardScaler()).fit_transform(views)
+    MultiView(4 samples; shape: 3, colour: 4)
+    >>> PerView({"colour": PCA(2)}).fit_transform(views)
+    MultiView(4 samples; shape: 3, colour: 2)
+    """
+
+    def __init__(self, transformer: Any, *, with_labels: bool = False) -> None:
+        self.transformer = transformer
+        self.with_labels = with_labels
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep`, those of the transformers too."""
+        params: dict[str, Any] = super().get_params(deep)
+        if deep and isinstance(self.transformer, Mapping):
+            for view, transformer in self.transformer.items():
+                params[view] = transformer
+                for name, value in transformer.get_params().items():
+                    params[f"{view}__{name}"] = value
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; `rna__n_components` is that of the transformer of view `rna`."""
+        for name in ("transformer", "with_labels"):
+            if name in params:
+                setattr(self, name, params.pop(name))
+        if not isinstance(self.transformer, Mapping):
+            super().set_params(**params)
+            return self
+        changed = dict(self.transformer)
+        for name, value in params.items():
+            view, is_deep, own = name.partition("__")
+            check_choice("a parameter of PerView", view, (*changed, "transformer", "with_labels"))
+            if is_deep:
+                changed[view].set_params(**{own: value})
+            else:
+                changed[view] = value
+        self.transformer = changed
+        return self
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit a copy of the transformer on each view, from the samples that have it."""
+        views = self._open(X)
+        self.view_names_, self.columns_ = list(views.names), dict(views.columns)
+        by_view = self.transformer
+        if not isinstance(by_view, Mapping):
+            by_view = dict.fromkeys(views.feature_names, self.transformer)
+        for name in by_view:
+            check_choice("a view of PerView", name, views.feature_names)
+        codes = None
+        if self.with_labels:
+            _, codes = check_labels(X.spread(y) if isinstance(X, AllSamples) else y, len(views))
+        self.transformers_ = {}
+        for name, transformer in by_view.items():
+            rows = _rows_of(views, name)
+            if codes is not None:
+                rows = rows[codes[rows] != UNKNOWN]
+            own = None if codes is None else codes[rows]
+            self.transformers_[name] = clone(transformer).fit(views[name][rows], own)
+        return self
+
+    def transform(self, X: Any) -> MultiView | AllSamples:
+        """Transform each view of the samples that have it; rows of `AllSamples` stay such rows."""
+        check_is_fitted(self)
+        views = self._open(X)
+        if set(views.names) != set(self.view_names_):
+            raise InputError(
+                f"views must be those of the fit ({', '.join(self.view_names_)}); "
+                f"got {', '.join(views.names)}."
+            )
+        views = views.with_columns_as(self.columns_)
+        changed, columns = {}, {}
+        for name, transformer in self.transformers_.items():
+            rows = _rows_of(views, name)
+            if not len(rows):
+                rows = np.arange(1)  # the width of what nobody has
+            values = as_matrix(transformer.transform(views[name][rows]), name)
+            changed[name] = _spread(values, rows, len(views))
+            if hasattr(transformer, "get_feature_names_out"):
+                named = transformer.get_feature_names_out(self.columns_.get(name))
+                columns[name] = [str(column) for column in named]
+        result = views.with_views(changed, columns)
+        return X.with_views(result) if isinstance(X, AllSamples) else result
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Accept what a `Pipeline` passes on to its steps; the result stays a `MultiView`."""
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "transformers_")
+
+    def _open(self, X: Any) -> MultiView:
+        return check_views(X.views if isinstance(X, AllSamples) else X, may_lack_values=True)
+
+
+def _rows_of(views: MultiView, name: str) -> np.ndarray:
+    rows = views.rows_with(name)
+    return np.arange(len(views)) if rows is None else rows
+
+
+def _spread(values: View, rows: np.ndarray, n_samples: int) -> View:
+    """Lay rows out over all samples; zeros for those that lack the view."""
+    if len(rows) == n_samples:
+        return values
+    if isinstance(values, sparse.csr_array):
+        starts = np.zeros(n_samples + 1, dtype=np.int64)
+        starts[rows + 1] = np.diff(values.indptr)
+        shape = (n_samples, values.shape[1])
+        return sparse.csr_array((values.data, values.indices, starts.cumsum()), shape=shape)
+    laid = np.zeros((n_samples, values.shape[1]), dtype=values.dtype)
+    laid[rows] = values
+    return laid

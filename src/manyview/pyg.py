@@ -1,0 +1,257 @@
+"""PyTorch Geometric: views and fitted models as its `Data`, and its `Data` as views."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+
+from manyview.data.checksums import views_checksum
+from manyview.data.dataset import Dataset
+from manyview.data.label_values import describe_labels
+from manyview.data.labels import UNKNOWN, check_labels
+from manyview.data.reading import import_extra
+from manyview.data.views import MultiView, View, check_views
+from manyview.errors import InputError, InputTypeError, check_choice
+
+NODES = "sample"  # the node type of what `to_pyg` makes
+FEATURES, PRESENT = "x_", "has_"  # before a view's name
+
+
+def to_pyg(source: Any, labels: Any = None) -> Any:
+    """Turn views, or a fitted model, into a `torch_geometric` `Data` or `HeteroData`.
+
+    Of views: one feature view is `x`, several are `x_<name>`, float32; where samples lack a
+    view, its rows are zeros and `has_<name>` says who has it. A given graph is `edge_index` with
+    `edge_weight`; more than one make a `HeteroData` with an edge type each.
+
+    Of a fitted model: a `Data` for any network of yours. `x` is what the model's network gets,
+    the scaled views side by side, `edge_index` with `edge_weight` the graph it selected, and
+    `probabilities` what it found.
+
+    Parameters
+    ----------
+    source
+        What `MultiView` takes, or a fitted method that has a graph.
+    labels
+        One a sample, -1 or None where unknown. They become `y`, class numbers, -1 where unknown,
+        with `train_mask`, and the classes themselves are `classes`. A model brings its own.
+    """
+    library = import_extra("torch_geometric", "to_pyg", "pyg").data
+    if hasattr(source, "label_distributions_"):
+        if labels is not None:
+            raise InputError("labels are for views; a fitted model brings those of its fit.")
+        return _of_model(source, library)
+    views = check_views(source)
+    graphs = [name for name in views.names if name in views.graph_names]
+    data = library.Data() if len(graphs) < 2 else library.HeteroData()
+    nodes = data if len(graphs) < 2 else data[NODES]
+    nodes.num_nodes = len(views)
+    for name in views.feature_names:
+        is_alone = len(views.feature_names) == 1
+        values = _dense(views[name])
+        if views.rows_with(name) is not None:
+            present = torch.from_numpy(views.present[:, views.names.index(name)].copy())
+            values[~present] = 0
+            nodes[f"{PRESENT}{'x' if is_alone else name}"] = present
+        nodes["x" if is_alone else f"{FEATURES}{name}"] = values
+    for name in graphs:
+        edges = data if len(graphs) == 1 else data[NODES, name, NODES]
+        edges.edge_index, edges.edge_weight = _edges(views[name][:, views.positions])
+    if labels is not None:
+        classes, codes = check_labels(labels, len(views))
+        _put_labels(nodes, classes, codes)
+    return data
+
+
+def from_pyg(
+    data: Any, *, node_type: str | None = None, label_mask: str | None = "train_mask"
+) -> Dataset:
+    """Turn a `torch_geometric` `Data` or `HeteroData` into views and labels.
+
+    `x`, and everything whose name begins with `x_`, is a feature view; every `edge_index` is a
+    given graph, weighted by `edge_weight` or by `edge_attr` of one column. Labels are `y`, -1
+    where `label_mask` says that the network is not to see them.
+
+    Parameters
+    ----------
+    data
+        With the features of all nodes.
+    node_type
+        The nodes of a `HeteroData` to label; None takes those that have `y`. Edges to nodes of
+        other types are left out.
+    label_mask
+        Name of the mask of known labels; None takes every label as known.
+    """
+    if not hasattr(data, "to_dict") or not hasattr(data, "node_stores"):
+        raise InputTypeError(
+            f"data must be a Data or HeteroData of torch_geometric; got {type(data).__name__}."
+        )
+    chosen = _chosen_type(data, node_type)
+    nodes = data if chosen is None else data[chosen]
+    features = dict(_features(nodes))
+    if not features:
+        raise InputError(
+            "data must have features, x of shape [node, feature]; it has "
+            f"{', '.join(data.keys()) or 'nothing'}. Set data.x, or give the graph alone to "
+            "MultiView, as a view named in graphs=."
+        )
+    n_nodes = next(iter(features.values())).shape[0]
+    notes: list[str] = []
+    graphs = {
+        name: _graph(store, n_nodes) for name, store in _edge_stores(data, chosen, notes).items()
+    }
+    present = {
+        name: nodes[f"{PRESENT}{name}"].cpu().numpy()
+        for name in features
+        if f"{PRESENT}{name}" in nodes
+    }
+    views = check_views(MultiView({**features, **graphs}, graphs=graphs, present=present or None))
+    labels = _labels(nodes, label_mask, notes)
+    about = "no labels found" if labels is None else describe_labels(labels, "y")
+    sizes = ", ".join(
+        f"{name}: {'graph' if name in graphs else view.shape[1]}" for name, view in views.items()
+    )
+    return Dataset(
+        name=type(data).__name__,
+        views=views,
+        labels=labels,
+        sample_ids=np.array([str(row) for row in range(len(views))]),
+        notes=(f"{len(views)} nodes ({sizes}); {about}.", *notes),
+        sha256=views_checksum(views),
+    )
+
+
+def _of_model(model: Any, library: Any) -> Any:
+    graph = getattr(model, "selected_graph_", None)
+    if graph is None:
+        raise InputError(
+            f"{model.card.title} learns no graph to hand on. Pass its views instead of the model."
+        )
+    edge_index, edge_weight = _edges(graph)
+    data = library.Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=graph.shape[0])
+    attachment = model.attachment_
+    if attachment.input_scaling is not None:
+        data.x = _network_input(attachment)
+    data.probabilities = torch.from_numpy(model.label_distributions_.astype(np.float32))
+    _put_labels(data, model.classes_, model.given_codes_)
+    return data
+
+
+def _network_input(attachment: Any) -> Tensor:
+    """Put the scaled views side by side, centred: [node, feature]."""
+    anchors = [anchor for anchor in attachment.anchors.values() if hasattr(anchor, "features")]
+    scaled = [anchor.features for anchor in anchors]
+    present = np.column_stack([anchor.degrees > 0 for anchor in anchors])
+    shares, means = attachment.input_scaling.row_centers(scaled, present)
+    return _dense(attachment.input_scaling(scaled, present)) - _dense(shares @ means)
+
+
+def _put_labels(nodes: Any, classes: np.ndarray, codes: np.ndarray) -> None:
+    nodes.y = torch.from_numpy(codes.astype(np.int64))
+    nodes.train_mask = nodes.y != UNKNOWN
+    nodes.classes = classes.tolist()
+
+
+def _dense(view: View) -> Tensor:
+    values = view.toarray() if isinstance(view, sparse.csr_array) else np.array(view)
+    return torch.from_numpy(values.astype(np.float32))
+
+
+def _edges(graph: Any) -> tuple[Tensor, Tensor]:
+    edges = sparse.coo_array(graph)
+    ends = np.stack([edges.row, edges.col]).astype(np.int64)
+    return torch.from_numpy(ends), torch.from_numpy(edges.data.astype(np.float32))
+
+
+def _chosen_type(data: Any, node_type: str | None) -> str | None:
+    """Type of the nodes to label; None for a `Data`, whose nodes have no types."""
+    if not hasattr(data, "node_types"):
+        return None
+    types = list(data.node_types)
+    if node_type is not None:
+        check_choice("node_type", node_type, types)
+        return node_type
+    chosen = [one for one in types if "y" in data[one]] or types
+    if len(chosen) != 1:
+        raise InputError(
+            f"data hold nodes of {len(types)} types, {', '.join(types)}, and which of them to "
+            "label is not clear. Pass node_type=."
+        )
+    return str(chosen[0])
+
+
+def _features(nodes: Any) -> Iterator[tuple[str, View]]:
+    for name, value in nodes.to_dict().items():
+        if (name == "x" or name.startswith(FEATURES)) and isinstance(value, Tensor):
+            yield name.removeprefix(FEATURES), _matrix(value, name)
+
+
+def _matrix(value: Tensor, name: str) -> View:
+    if value.layout != torch.strided:
+        coo = value.detach().cpu().to_sparse_coo().coalesce()
+        ends = tuple(coo.indices().numpy())
+        return sparse.csr_array((coo.values().numpy(), ends), shape=tuple(coo.shape))
+    if value.ndim != 2:
+        raise InputError(f"{name} must be [node, feature]; got shape {tuple(value.shape)}.")
+    return np.asarray(value.detach().cpu().numpy())
+
+
+def _edge_stores(data: Any, chosen: str | None, notes: list[str]) -> dict[str, Any]:
+    """Find the graphs between the chosen nodes, by the names of their edge types."""
+    if chosen is None:
+        if "adj_t" in data:
+            raise InputError(
+                "data has adj_t in the place of edge_index. Leave out the transform ToSparseTensor."
+            )
+        return {} if data.edge_index is None else {"graph": data}
+    stores = {}
+    for before, relation, after in data.edge_types:
+        if before == after == chosen:
+            stores[relation] = data[before, relation, after]
+        else:
+            notes.append(f"Edges {before} - {relation} - {after} are not used.")
+    return stores
+
+
+def _graph(store: Any, n_nodes: int) -> sparse.csr_array:
+    rows, columns = store.edge_index.cpu().numpy()
+    weights = getattr(store, "edge_weight", None)
+    attributes = getattr(store, "edge_attr", None)
+    if weights is None and attributes is not None and attributes.numel() == len(rows):
+        weights = attributes.reshape(-1)
+    if weights is None:
+        values = np.ones(len(rows), dtype=np.float32)
+    else:
+        values = weights.detach().cpu().numpy()
+    graph = sparse.csr_array((values, (rows, columns)), shape=(n_nodes, n_nodes))
+    if weights is None:
+        graph.data[:] = 1  # an edge given twice is one edge
+    return graph
+
+
+def _labels(nodes: Any, label_mask: str | None, notes: list[str]) -> np.ndarray | None:
+    if "y" not in nodes:
+        return None
+    labels: np.ndarray = nodes["y"].detach().cpu().numpy()
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise InputError(
+            f"y must hold one class number a node; got shape {labels.shape}, dtype {labels.dtype}."
+        )
+    labels = labels.astype(np.int64)
+    if label_mask is None:
+        return labels
+    if label_mask not in nodes:
+        notes.append(f"There is no {label_mask}: every label is known.")
+        return labels
+    mask = nodes[label_mask].cpu().numpy()
+    if mask.shape != labels.shape:
+        raise InputError(
+            f"{label_mask} must hold one boolean a node; got shape {mask.shape} for {len(labels)} "
+            "nodes. Choose one of several splits first."
+        )
+    return np.where(mask, labels, UNKNOWN)

@@ -1,0 +1,39 @@
+"""A copy of an `.h5mu` or `.h5ad` file with a run's results in it; the file itself stays."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from warnings import catch_warnings, simplefilter
+
+from manyview.annotating import annotate
+from manyview.data.annotated import is_mudata
+from manyview.data.annotated_files import load_annotated
+from manyview.data.found_files import ANNOTATED_SUFFIXES
+from manyview.errors import InputError
+from manyview.files import whole_file
+
+COPY_STEM = "results"
+
+
+def check_annotated(names: Sequence[str]) -> None:
+    """Refuse data that are no single `.h5mu` or `.h5ad` file."""
+    if len(names) != 1 or Path(names[0]).suffix.casefold() not in ANNOTATED_SUFFIXES:
+        raise InputError(
+            f"annotate is for one {' or '.join(ANNOTATED_SUFFIXES)} file; got {', '.join(names)}. "
+            "The answers are in predictions.csv in any case."
+        )
+
+
+def write_annotated_copy(
+    source: Path, folder: Path, model: Any, sample_ids: Sequence[str], below: float | None
+) -> None:
+    """Write `results.h5mu`, or `.h5ad`: what the source holds and what the model found."""
+    data = load_annotated(source)
+    annotate(data, model, sample_ids=sample_ids, min_probability=below or 0.0)
+    target = folder / f"{COPY_STEM}{source.suffix.casefold()}"
+    with whole_file(target) as temporary, catch_warnings():
+        simplefilter("ignore")  # of the library's own next version
+        if is_mudata(data):
+            data.write_h5mu(temporary)
+        else:
+            data.write_h5ad(temporary)
