@@ -5,7 +5,7 @@ WORKERS ?= auto
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install -q -c constraints.txt
 
-.PHONY: help demo test check build browser bench bench-1m clean
+.PHONY: help demo test check build browser docs bench bench-1m clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{printf "make %-8s %s\n", $$1, $$2}'
@@ -38,14 +38,18 @@ browser:  ## install Chromium for the tests of our pages, where that is possible
 	  echo "No Chromium here, so the tests of pages will be skipped; install it (Debian: sudo apt-get install chromium) to run them."; \
 	fi
 
+docs: .venv/.installed-dev  ## build the documentation into site/, without a network
+	NO_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --quiet --strict
+	@echo "Open site/index.html in a browser."
+
 bench: .venv/.installed-dev  ## measure speed, memory and growth; go on where it was stopped
 	$(BIN)/python benchmarks/run.py all
 
 bench-1m: .venv/.installed-dev  ## measure growth up to one million samples
 	$(BIN)/python benchmarks/run.py growth --million
 
-clean:  ## remove what make made: .venv, caches, builds, runs/demo
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist runs/demo
+clean:  ## remove what make made: .venv, caches, builds, site, runs/demo
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site runs/demo
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.created:

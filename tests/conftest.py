@@ -1,6 +1,8 @@
 """What all tests share: a generator, tiny planted views, and the rule for real data."""
 
 import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,3 +73,19 @@ def manyview(capsys):
         return end.value.code or 0, out, err
 
     return run
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The documentation as a site, built as `make docs` does."""
+    pytest.importorskip("mkdocs", reason="needs the extra docs to build the documentation")
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    build = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+        cwd=Path(__file__).parent.parent,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "true"},
+        capture_output=True,
+        text=True,
+    )
+    assert build.returncode == 0, build.stdout + build.stderr
+    return folder

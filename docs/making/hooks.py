@@ -1,0 +1,50 @@
+"""What MkDocs is told beside mkdocs.yml: formulas, sessions, and the help of every command."""
+
+import io
+import os
+import re
+from contextlib import redirect_stdout
+from typing import Any
+from unittest.mock import patch
+
+from latex2mathml.converter import convert
+
+HELP = re.compile(r"^<!-- manyview (.*) --help -->$", re.MULTILINE)
+SESSION = re.compile(r"^```python(?=[^\n]*\n>>> )", re.MULTILINE)
+
+
+def on_config(config: Any) -> Any:
+    """Show blocks fenced as `math` as formulas."""
+    options = config.mdx_configs.setdefault("pymdownx.superfences", {})
+    fences = options.setdefault("custom_fences", [])
+    fences.append({"name": "math", "class": "math", "format": formula})
+    return config
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Colour sessions as such, and put the help of a command where a comment names it."""
+    markdown = SESSION.sub("```pycon", markdown)
+    return HELP.sub(lambda found: f"```text\n{help_of(found[1])}```", markdown)
+
+
+def formula(source: str, *_: Any, **__: Any) -> str:
+    r"""Turn LaTeX into MathML, which browsers show without a script.
+
+    What `\qquad` separates may stand below each other where a page is narrow.
+    """
+    parts = (convert(part.strip(), display="block") for part in source.split(r"\qquad"))
+    return f'<div class="math">{"".join(parts)}</div>'
+
+
+def help_of(command: str) -> str:
+    """Return what a command prints of itself, 80 characters wide."""
+    from manyview.cli import main
+
+    out = io.StringIO()
+    with patch.dict(os.environ, COLUMNS="80", NO_COLOR="1"), redirect_stdout(out):
+        try:
+            main([*command.split(), "--help"])
+        except SystemExit as end:
+            if end.code:
+                raise ValueError(f"manyview {command} --help failed") from end
+    return out.getvalue()

@@ -1,0 +1,152 @@
+"""The documentation as a site: it builds strictly, asks nobody for anything, and is complete."""
+
+import importlib.util
+import re
+import sys
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import manyview
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+MAKING = DOCS / "making"
+OUTSIDE = re.compile(
+    r"""<(?:script|img|iframe|source)\b[^>]*\ssrc=["']?(?:https?:)?//
+    |<link\b[^>]*\shref=["']?(?:https?:)?//
+    |url\(["']?(?:https?:)?//
+    |@import""",
+    re.VERBOSE,
+)
+
+
+def text_of(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    """The module that draws, the fit it draws from, and the folder it drew into."""
+    folder = tmp_path_factory.mktemp("pictures")
+    sys.path.insert(0, str(MAKING))
+    try:
+        spec = importlib.util.spec_from_file_location("pictures", MAKING / "method_pictures.py")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["pictures"] = module  # where dataclasses look for their types
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(MAKING))
+    module.main(folder)
+    return module, module.small_fit(), folder
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<script src="https://unpkg.com/x"></script>',
+        '<link rel="preconnect" href="//fonts.gstatic.com">',
+        '<img alt="" src=http://example.org/x.png>',
+        "<style>a { background: url(https://example.org/x) }</style>",
+    ],
+)
+def test_what_is_fetched_from_outside_is_recognised(markup):
+    assert OUTSIDE.search(markup)
+    assert not OUTSIDE.search('<a href="https://example.org">there</a> <img src="a.png">')
+
+
+def test_no_page_fetches_anything_from_outside(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 20
+    for page in [*pages, *site.glob("assets/*.css"), *site.rglob("main*.css")]:
+        assert not OUTSIDE.search(page.read_text(encoding="utf-8")), page
+
+
+def test_every_page_is_built_and_the_tools_are_not(site):
+    pages = {path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*.md")}
+    built = {path.relative_to(site).with_suffix("") for path in site.rglob("*.html")}
+    assert built == pages | {Path("404")}
+    assert not (site / "making").exists()
+
+
+def test_formulas_are_mathml(site):
+    page = (site / "method.html").read_text(encoding="utf-8")
+    assert page.count("<math") > text_of("method.md").count("```math") > 5
+    assert "\\frac" not in page
+
+
+def test_commands_tell_their_options(site):
+    page = (site / "reference" / "command-line.html").read_text(encoding="utf-8")
+    assert "--abstain-below" in page
+    assert "--help -->" not in page
+
+
+def test_reference_has_exactly_the_public_names():
+    pages = "".join(path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md"))
+    named = re.findall(r"^::: manyview\.(\w+)$", pages, re.MULTILINE)
+    assert sorted(named) == sorted(manyview.__all__)
+
+
+def test_reference_shows_every_parameter(site):
+    page = (site / "reference" / "classifier.html").read_text(encoding="utf-8")
+    for name in manyview.MGCNDNSClassifier().get_params():
+        assert f"<code>{name}</code>" in page, name
+
+
+def test_support_lists_every_extra():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    listed = re.findall(r"^\| `([\w-]+)` \|", text_of("support.md"), re.MULTILINE)
+    assert sorted([*listed, "dev"]) == sorted(project["optional-dependencies"])
+
+
+def test_support_names_the_versions_of_python():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    low, high = re.findall(r"3\.(\d+)", project["requires-python"])
+    assert f"Python 3.{low} to 3.{int(high) - 1}" in text_of("support.md")
+
+
+def test_stored_pictures_are_those_the_script_draws(pictures):
+    module, _, folder = pictures
+    stored = {path.name for path in module.FOLDER.iterdir()}
+    assert {path.name for path in folder.iterdir()} == stored
+    assert stored == {f"{name}.svg" for name in module.PICTURES}
+    shown = set(re.findall(r"figures/method/([\w-]+\.svg)", text_of("method.md")))
+    assert shown | {"overview.svg"} == stored
+
+
+@pytest.mark.parametrize("name", ["views", "given", "graph-pixels", "graph-fourier"])
+def test_pictures_of_what_is_not_learned_have_the_same_parts(name, pictures):
+    """Numbers may differ by rounding; places come from the learned graph."""
+    module, _, folder = pictures
+    drawn, stored = (ElementTree.parse(f / f"{name}.svg") for f in (folder, module.FOLDER))
+    tags = [[part.tag for part in tree.iter()] for tree in (drawn, stored)]
+    assert tags[0] == tags[1]
+
+
+def test_pictures_show_what_the_classifier_computed(pictures):
+    _, fit, _ = pictures
+    np.testing.assert_allclose(fit.confidence, fit.model.node_confidence_, atol=1e-4)
+
+
+def test_page_of_the_method_says_how_its_pictures_were_fitted(pictures):
+    _, fit, _ = pictures
+    page = text_of("method.md")
+    assert f"{len(fit.truth)} handwritten digits" in page
+    assert f"threshold starts at {fit.model.initial_threshold}" in page
+
+
+def test_selection_removes_some_edges_and_keeps_most(pictures):
+    module, fit, _ = pictures
+    before = (module.off_diagonal(fit.model.refined_graph_) > 0).sum()
+    after = (module.off_diagonal(fit.model.selected_graph_) > 0).sum()
+    assert before / 2 < after < before
+
+
+def test_screenshots_are_those_the_tutorial_shows():
+    stored = {path.name for path in (DOCS / "figures").glob("report-*.png")}
+    assert stored == set(re.findall(r"figures/(report-[\w-]+\.png)", text_of("tutorial.md")))
+    named = re.search(r"^SHOTS = \{(.*?)\}", (MAKING / "report_shots.py").read_text(), re.M)[1]
+    assert stored == {f"report-{name}.png" for name in re.findall(r'"(\w+)":', named)}
