@@ -49,6 +49,19 @@ def test_expected_shares_count_labels_and_answers():
     np.testing.assert_allclose(expected_shares(answers, codes), expected, rtol=1e-12)
 
 
+def test_labels_that_are_no_sample_say_nothing_about_shares():
+    """Chi-squared by hand: sum over classes of (found - expected)^2 / expected, 3 degrees."""
+    answers = np.tile([0.4, 0.2, 0.2, 0.2], (200, 1))
+    for n_each, counts_for_nothing in ((5, False), (20, True)):
+        codes = np.full(200, -1)
+        codes[: 4 * n_each] = np.tile(np.arange(4), n_each)
+        n = 4 * n_each
+        square = sum((n_each - n * p) ** 2 / (n * p) for p in answers[0])
+        assert (square > 6.251) == counts_for_nothing  # the 0.9 quantile
+        found = expected_shares(answers, codes)
+        assert np.allclose(found, answers[0]) == counts_for_nothing
+
+
 @pytest.mark.parametrize("certain", [0.2, 1.0, 5.0, 50.0])
 def test_aligned_answers_have_the_shares_wanted(certain):
     answers = random_answers(200, certain=certain)

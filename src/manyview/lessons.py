@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, stats
 
 # Labels that the answers' own class shares count for. As many labels and their shares weigh alike.
 ANSWERS_COUNT_FOR = 20.0
 HALF_A_LABEL = 0.5
+UNLIKELY = 0.1  # p value below which labels are no sample of the classes
 NEIGHBORS_SHARE = 0.5  # of what a sample's neighbours say in its cleaned answer, in each step
 SHARPNESS = 3.0  # power of the probabilities that are taught
 TRUST = 2.0  # power of the probability of an answer that is its weight
@@ -113,19 +114,27 @@ def expected_shares(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
         n_c - 1/2 + 20 mean_i p_ic,   divided by the sum over the classes
 
-    Few labels say little about shares, many nearly all: this takes them for drawn from the
-    samples at random, or class by class in proportion. Half a label of each class is there
-    because a class that nobody labeled would not be known: small classes have too many labels.
+    Few labels say little about shares, many nearly all, if they are drawn from the samples at
+    random, or class by class in proportion. Half a label of each class is there because a class
+    that nobody labeled would not be known: small classes have too many labels. Labels that are
+    hardly such a sample, say ten of every class where the answers find classes of very different
+    size (chi-squared test, p below 0.1), say nothing about shares.
 
     Examples
     --------
     >>> even = np.full((100, 2), 0.5)
-    >>> codes = np.r_[np.zeros(15, dtype=int), np.ones(6, dtype=int), np.full(79, -1)]
+    >>> codes = np.r_[np.zeros(12, dtype=int), np.ones(9, dtype=int), np.full(79, -1)]
     >>> expected_shares(even, codes)
-    array([0.6125, 0.3875])
+    array([0.5375, 0.4625])
+    >>> uneven = np.tile([0.9, 0.1], (100, 1))
+    >>> expected_shares(uneven, codes)
+    array([0.9, 0.1])
     """
     counts = np.bincount(codes[codes >= 0], minlength=probabilities.shape[1])
-    own = probabilities.mean(axis=0, dtype=np.float64)
+    own = np.maximum(probabilities.mean(axis=0, dtype=np.float64), np.finfo(np.float32).tiny)
+    own /= own.sum()
+    if stats.chisquare(counts, counts.sum() * own).pvalue < UNLIKELY:
+        return own
     expected = np.maximum(counts - HALF_A_LABEL, 0.0) + ANSWERS_COUNT_FOR * own
     return np.asarray(expected / expected.sum())
 
