@@ -1,0 +1,77 @@
+"""What each part of the default's lessons brings: the same fits with one part left out.
+
+1 % of the samples are labeled. Accuracy is on the unlabeled ones. Every fit is one line of
+`results/lesson_parts.jsonl`; a study that was stopped goes on where it stopped.
+
+    python benchmarks/lesson_parts.py [DATA ...]
+"""
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+from kept_records import add_missing, read
+from study_lines import scores
+
+from manyview import lessons
+from manyview.classifier import MGCNDNSClassifier
+from manyview.data.label_values import is_known
+from manyview.data.splits import hide_labels
+
+RECORDS = Path(__file__).parent.parent / "results" / "lesson_parts.jsonl"
+DATASETS = ("3sources", "bbcsports", "digits", "mnist", "rosmap")
+SEEDS = range(3)
+RATIO = 0.01
+PARTS = {  # what is left out -> values of `manyview.lessons`, and of the classifier
+    "nothing": ({}, {}),
+    "class shares": ({"ANSWERS_COUNT_FOR": 1e12}, {}),
+    "agreement of views": ({"view_agreement": lambda graph, probabilities: 1.0}, {}),
+    "neighbours": ({"NEIGHBORS_SHARE": 0.0}, {}),
+    "sharpness": ({"SHARPNESS": 1.0}, {}),
+    "trust in sure answers": ({"TRUST": 0.0}, {}),
+    "second round": ({}, {"max_rounds": 1}),
+    "graph learning and node selection": ({}, {"graph_learning": None, "node_selection": None}),
+    "all rounds": ({}, {"recipe": "paper"}),
+}
+
+
+def run(dataset, part, seed):
+    labels = hide_labels(dataset.labels, RATIO, random_state=seed)
+    values, params = PARTS[part]
+    with ExitStack() as changed:
+        for name, value in values.items():
+            changed.enter_context(patch.object(lessons, name, value))
+        model = MGCNDNSClassifier(random_state=seed, **params).fit(dataset.views, labels)
+    found = scores(model.transduction_, dataset.labels, ~is_known(labels))
+    return found | {"n_rounds": len(model.rounds_), "ratio": RATIO}
+
+
+def table():
+    """Mean percents of all seeds, by what is left out and data set, and the mean of the data."""
+    records = read(RECORDS)
+    datasets = [one for one in DATASETS if any(r["dataset"] == one for r in records)]
+    lines = [
+        f"| left out | {' | '.join(datasets)} | mean |",
+        f"|---|{'---:|' * (len(datasets) + 1)}",
+    ]
+    for part in PARTS:
+        means = [
+            np.mean([100 * r["accuracy"] for r in records if (r["dataset"], r["part"]) == key])
+            for key in ((dataset, part) for dataset in datasets)
+        ]
+        cells = [f"{mean:.1f}" for mean in (*means, np.mean(means))]
+        lines.append(f"| {part} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    add_missing(
+        RECORDS,
+        sys.argv[1:] or DATASETS,
+        ("part", "seed"),
+        [(part, seed) for seed in SEEDS for part in PARTS],
+        run,
+        lambda found: f"{found['accuracy']:.1%}",
+    )
