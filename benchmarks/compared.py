@@ -13,6 +13,12 @@ PARAMETERS = {
 SERIES = (
     *PARAMETERS, "gcn-fusion", "ssgcn", "label-spreading", "self-training", "amgl", "knn", "mlan",
 )  # fmt: skip
+TITLES = {name: METHODS[name].card.title for name in SERIES if name in METHODS} | {
+    OWN: "MGCN-DNS, default",
+    "paper": "MGCN-DNS, paper's recipe",
+    "plain": "plain GCN",
+    "plain-taught": "plain GCN, self-trained",
+}
 
 
 def fresh(name, seed):

@@ -72,8 +72,11 @@ def compare(study, label_ratio, entries):
 
 
 def table(study):
-    """Mean accuracy and average rank of every entry at every share of labels."""
-    found = [compare(study, ratio, ENTRIES) for ratio in study.plan.label_ratios]
+    """Mean accuracy and average rank of every entry, at the shares of labels that all have run."""
+    compared = [compare(study, ratio, ENTRIES) for ratio in study.plan.label_ratios]
+    found = [one for one in compared if one.datasets]
+    if not found:
+        return "No data set has records of all these methods yet.", "none"
     heads = [f"{c.label_ratio:.0%}: mean | rank | p" for c in found]
     lines = [f"| method | {' | '.join(heads)} |", f"|---|{'---:|---:|---:|' * len(found)}"]
     titles = {entry.name: entry.title for entry in study.plan.entries}
@@ -95,6 +98,8 @@ def against_plain(study):
     sentences = []
     for ratio in study.plan.label_ratios:
         one = compare(study, ratio, (OWN, PLAIN))
+        if not one.datasets:
+            continue
         dataset, gap = one.worst()
         gain = one.mean(OWN) - one.mean(PLAIN)
         sentences.append(

@@ -25,6 +25,7 @@ DATASETS = ("3sources", "bbcsports", "mnist", "digits")
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.3)
 SEEDS = range(5)
 RATIO = 0.1
+X_NAME = "wrong labels (%)"
 
 
 def spoil(labels, share, rng):
@@ -56,6 +57,6 @@ if __name__ == "__main__":
         SHARES,
         SEEDS,
         run,
-        x_name="wrong labels (%)",
+        x_name=X_NAME,
         own=OWN,
     )

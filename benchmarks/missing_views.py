@@ -33,6 +33,7 @@ SHARES = (0.0, 0.1, 0.3, 0.5)
 WAYS = ("kept", "mean", "dropped")
 SEEDS = range(5)
 RATIO = 0.1
+X_NAME = "removed (%)"
 
 
 def remove_pairs(n_samples, n_views, share, rng):
@@ -91,6 +92,4 @@ def run(dataset, way, share, seed):
 
 
 if __name__ == "__main__":
-    main(
-        sys.argv[1:], RECORDS, DATASETS, WAYS, SHARES, SEEDS, run, x_name="removed (%)", own="kept"
-    )
+    main(sys.argv[1:], RECORDS, DATASETS, WAYS, SHARES, SEEDS, run, x_name=X_NAME, own="kept")

@@ -25,6 +25,7 @@ DATASETS = ("3sources", "bbcsports", "digits", "mnist", "rosmap")
 SHARES = (0.0, 0.5, 1.0)  # noise views for each true one, rounded up
 SEEDS = range(5)
 RATIO = 0.05
+X_NAME = "views of noise a true view (%)"
 WIDTH = 50
 
 
@@ -55,6 +56,6 @@ if __name__ == "__main__":
         SHARES,
         SEEDS,
         run,
-        x_name="views of noise a true view (%)",
+        x_name=X_NAME,
         own=OWN,
     )

@@ -1,9 +1,10 @@
 """The pages of results, made from stored records and from nothing else.
 
-    python benchmarks/result_pages.py  # docs/results.md, docs/replication.md, README's table
+    python benchmarks/result_pages.py  # results, replication, daily-use in docs; README's table
 
-Records come from `manyview bench run PLAN --out results` for every plan named on the pages, and
-from `replication.py`, `new_samples.py` and `costs.py` in this folder.
+Records come from `manyview bench run PLAN --out results` for every plan named on the pages, from
+`replication.py`, `new_samples.py` and `costs.py` in this folder, and from the studies that
+`daily_use.py` tells.
 """
 
 import json
@@ -11,6 +12,7 @@ import tomllib
 from collections import defaultdict
 from pathlib import Path
 
+import daily_use
 import few_labels
 import numpy as np
 import replication
@@ -229,15 +231,15 @@ def pages():
             **parts, differences=differences(), costs=costs(), new_samples=new_samples()
         ),
         ROOT / "docs" / "replication.md": replication.page(),
+        ROOT / "docs" / "daily-use.md": daily_use.page(),
         ROOT / "README.md": readme(),
     }
 
 
 def draw_figures():
-    """Draw the figures of the paper's plans as the records fill them; return their files."""
-    return [
-        path for name in FIGURES for path in write_figures(study_of(name), FIGURE_FOLDER, ("svg",))
-    ]
+    """Draw the figures of all pages as the records fill them; return their files."""
+    of_plans = (write_figures(study_of(name), FIGURE_FOLDER, ("svg",)) for name in FIGURES)
+    return [path for paths in of_plans for path in paths] + daily_use.draw_figures()
 
 
 def main():

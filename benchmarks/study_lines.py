@@ -63,36 +63,57 @@ def spread(values):
     return f"{mean} ({deviation(values):.1f})" if len(values) > 1 else mean
 
 
-def markdown(records, series, shares, metric="accuracy"):
-    """One row a data set and series, one column a share: mean (standard deviation) over seeds."""
+def cell(values, n_seeds=None):
+    """Write the values of all seeds as `spread` does, and how many there are if not `n_seeds`."""
+    if not values:
+        return ""
+    few = n_seeds is not None and len(values) != n_seeds
+    return spread(values) + (f", n = {len(values)}" if few else "")
+
+
+def markdown(records, series, shares, metric="accuracy", *, n_seeds=None, titles=None):
+    """One row a data set and series, one column a share: mean (standard deviation) over seeds.
+
+    A cell that does not have `n_seeds` of them says how many; `titles` name series otherwise.
+    """
     found = by_place(records, metric)
+    titles = titles or {}
     lines = [
         f"| data set | | {' | '.join(f'{share:.0%}' for share in shares)} |",
         f"|---|---|{'---:|' * len(shares)}",
     ]
     for name in dict.fromkeys(record["dataset"] for record in records):
         for one in series:
-            cells = [found.get((name, one, share)) for share in shares]
-            if any(cells):
-                told = [spread(cell) if cell else "" for cell in cells]
-                lines.append(f"| {dataset_title(name)} | {one} | {' | '.join(told)} |")
+            told = [cell(found.get((name, one, share)), n_seeds) for share in shares]
+            if any(told):
+                title = titles.get(one, one)
+                lines.append(f"| {dataset_title(name)} | {title} | {' | '.join(told)} |")
     return "\n".join(lines)
 
 
-def figure(records, series, shares, *, x_name, own, metric="accuracy"):
-    """Draw a panel a data set: a line a series over the share of trouble, its deviation a band."""
+def figure(records, series, shares, *, x_name, own, metric="accuracy", titles=None):
+    """Draw a panel a data set: a line a series over the share of trouble, its deviation a band.
+
+    A series looks the same whichever of the others have records, and is named if it has any.
+    """
     found = by_place(records, metric)
+    titles = titles or {}
     names = list(dict.fromkeys(record["dataset"] for record in records))
-    n_rows = -(-len(series) // 5)
+    drawn_looks = {
+        one: look
+        for one, look in zip(series, looks([one == own for one in series]), strict=True)
+        if any(record["series"] == one for record in records)
+    }
+    n_rows = -(-len(drawn_looks) // 5)
     drawn, axes = panels(len(names), height=2.0, extra=0.2 + 0.14 * n_rows)
     with rc_context(STYLE):
         for ax, name in zip(axes, names, strict=True):
-            for one, look in zip(series, looks([one == own for one in series]), strict=True):
+            for one, look in drawn_looks.items():
                 here = [(100 * s, found[name, one, s]) for s in shares if (name, one, s) in found]
                 x = np.array([share for share, _ in here])
                 mean = np.array([np.mean(values) for _, values in here])
                 std = np.array([deviation(values) for _, values in here])
-                ax.plot(x, mean, label=one, **look.line())
+                ax.plot(x, mean, label=titles.get(one, one), **look.line())
                 if look.is_own:
                     low, high = mean - std, mean + std
                     ax.fill_between(x, low, high, color=look.color, alpha=0.16, linewidth=0)

@@ -6,7 +6,8 @@ Blocks of a page share their names and one folder, and run from top to bottom:
 - a block fenced as `python` is a session, `>>>` and its output;
 - in a block fenced as `console`, each `$ manyview` command is run, `$ cat` shows a file,
   `$ pip install` must name extras that exist and `$ make` a target;
-- a block with `data-needs` is left out where the data set's file is not in MANYVIEW_DATA.
+- a block with `data-needs` is left out where the data set's file is not in MANYVIEW_DATA, one
+  with `data-import` where that module is not installed.
 
 `...` stands for anything, and see `NearOutput` for numbers.
 """
@@ -17,6 +18,7 @@ import re
 import shlex
 import tomllib
 from contextlib import redirect_stderr, redirect_stdout
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,8 @@ class Reader:
 
     def follow(self, block: Block) -> None:
         if not have_data(block.attributes.get("data-needs")):
+            return
+        if not have_module(block.attributes.get("data-import")):
             return
         if "title" in block.attributes:
             file = Path(block.attributes["title"])
@@ -104,6 +108,10 @@ def have_data(name: str | None) -> bool:
     except DataFileError:
         return False
     return True
+
+
+def have_module(name: str | None) -> bool:
+    return name is None or find_spec(name) is not None
 
 
 def output_of(arguments: list[str]) -> tuple[str, int]:

@@ -1,5 +1,8 @@
 """The pages of results say what the stored records say, and nothing else."""
 
+from xml.etree import ElementTree
+
+import daily_use
 import pytest
 import result_pages
 
@@ -9,6 +12,18 @@ PAGES = result_pages.pages()
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_page_is_what_the_records_say(path):
     assert path.read_text() == PAGES[path], "run: python benchmarks/result_pages.py"
+
+
+@pytest.mark.parametrize("name", daily_use.TROUBLES)
+def test_figure_shows_what_the_records_say(name):
+    """The file describes the means it shows; that holds whichever version draws it."""
+    trouble = daily_use.TROUBLES[name]
+    drawn = trouble.draw()
+    assert trouble.figure_file.exists() == (drawn is not None), "run: benchmarks/result_pages.py"
+    if drawn is not None:
+        tag = "{http://purl.org/dc/elements/1.1/}description"
+        (said,) = ElementTree.parse(trouble.figure_file).iter(tag)
+        assert said.text == drawn[1], "run: python benchmarks/result_pages.py"
 
 
 def test_every_number_far_from_the_papers_has_its_line():
