@@ -14,6 +14,7 @@ from pathlib import Path
 
 import daily_use
 import few_labels
+import lesson_parts
 import numpy as np
 import replication
 from kept_records import read
@@ -213,6 +214,7 @@ def few_label_parts():
         "few_labels_table": rows,
         "few_labels_counts": counts,
         "against_plain": few_labels.against_plain(study),
+        "lesson_parts": lesson_parts.table(),
     }
 
 
