@@ -49,21 +49,20 @@ def run(dataset, part, seed):
 
 
 def table():
-    """Mean percents of all seeds, by what is left out and data set, and the mean of the data."""
-    records = read(RECORDS)
-    datasets = [one for one in DATASETS if any(r["dataset"] == one for r in records)]
-    lines = [
-        f"| left out | {' | '.join(datasets)} | mean |",
-        f"|---|{'---:|' * (len(datasets) + 1)}",
-    ]
+    """Mean percents by what is left out and data set, over the seeds that all parts have."""
+    found = {(r["dataset"], r["part"], r["seed"]): 100 * r["accuracy"] for r in read(RECORDS)}
+    seeds = {
+        dataset: [s for s in SEEDS if all((dataset, part, s) in found for part in PARTS)]
+        for dataset in DATASETS
+    }
+    datasets = [dataset for dataset in DATASETS if seeds[dataset]]
+    heads = [f"{dataset} (n = {len(seeds[dataset])})" for dataset in datasets]
+    lines = [f"| left out | {' | '.join(heads)} | mean |", f"|---|{'---:|' * (len(heads) + 1)}"]
     for part in PARTS:
-        means = [
-            np.mean([100 * r["accuracy"] for r in records if (r["dataset"], r["part"]) == key])
-            for key in ((dataset, part) for dataset in datasets)
-        ]
-        cells = [f"{mean:.1f}" for mean in (*means, np.mean(means))]
+        means = [np.mean([found[d, part, seed] for seed in seeds[d]]) for d in datasets]
+        cells = [f"{mean:.1f}" for mean in (*means, *([np.mean(means)] if means else []))]
         lines.append(f"| {part} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return "\n".join(lines) if datasets else "No data set has been run with all parts yet."
 
 
 if __name__ == "__main__":

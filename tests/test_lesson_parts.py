@@ -37,5 +37,6 @@ def test_parts_of_the_table_are_those_of_the_study(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(lesson_parts, "RECORDS", file)
     lines = lesson_parts.table().splitlines()
+    assert lines[0] == "| left out | digits (n = 1) | mean |"
     assert lines[2] == "| nothing | 50.0 | 50.0 |"
     assert len(lines) == 2 + len(lesson_parts.PARTS)

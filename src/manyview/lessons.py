@@ -134,7 +134,7 @@ def expected_shares(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
     own = np.maximum(probabilities.mean(axis=0, dtype=np.float64), np.finfo(np.float32).tiny)
     own /= own.sum()
     if stats.chisquare(counts, counts.sum() * own).pvalue < UNLIKELY:
-        return own
+        return np.asarray(own)
     expected = np.maximum(counts - HALF_A_LABEL, 0.0) + ANSWERS_COUNT_FOR * own
     return np.asarray(expected / expected.sum())
 
