@@ -7,7 +7,8 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import hide_labels, load_dataset
 from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import InputError
-from manyview.lessons import Lesson, Round
+from manyview.lessons import Lesson
+from manyview.rounds import Round
 
 
 def fit(views, labels, **parameters):

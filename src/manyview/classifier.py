@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -28,7 +27,7 @@ from manyview.graphs.view_graphs import pick_n_neighbors
 from manyview.ground import Ground, shared_ground, tell_recalls
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
-from manyview.lessons import Lesson, Round, prepare_lesson
+from manyview.lessons import Lesson, prepare_lesson
 from manyview.network import MGCNDNS, NetworkInputs, build_network
 from manyview.new_samples import (
     Attachment,
@@ -39,6 +38,7 @@ from manyview.new_samples import (
 )
 from manyview.parameter_rules import check_parameters
 from manyview.parameters import draw_seed
+from manyview.rounds import Round, Taught, train_in_rounds
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
 from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_of
 
@@ -311,9 +311,10 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         )
         ground = self._ground(views, generator)
         inputs = ground.inputs
-        network, self.training_curve_, self.rounds_ = self._fit_in_rounds(
+        taught = self._fit_in_rounds(
             inputs, codes, generator, earlier=earlier, watch=self._watch, tasks=self._tasks
         )
+        network, self.training_curve_, self.rounds_ = taught.network, taught.curve, taught.rounds
         self._calibrate(inputs, codes, generator)
         self._learn_from(network, inputs)
         if self.warm_start:
@@ -383,39 +384,27 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         *,
         earlier: LearnedWeights | None = None,
         **told: Any,
-    ) -> tuple[MGCNDNS, TrainingCurve, list[Round]]:
-        """Train a network on the labels, then others that its answers teach; set nothing.
+    ) -> Taught[MGCNDNS]:
+        """Train by the recipe; set nothing. A warm start has one round."""
 
-        Ends when a network answers as its teacher did, or after `max_rounds`; a warm start has
-        one round. Where the user ends it in a round, the last network that was done is kept.
-        """
-        network, curve = self._fit_network(inputs, codes, generator, earlier=earlier, **told)
-        rounds: list[Round] = []
+        def fit(number: int, lesson: Lesson | None) -> tuple[MGCNDNS, TrainingCurve]:
+            own = generator
+            if number:
+                seed = generator.initial_seed() + SEEDS_APART * number
+                own = torch.Generator(device=generator.device).manual_seed(seed)
+            return self._fit_network(inputs, codes, own, earlier=earlier, lesson=lesson, **told)
+
+        @torch.no_grad()
+        def answers_of(network: MGCNDNS) -> np.ndarray:
+            return softmax(network(*inputs).cpu().numpy())
+
+        def lesson_of(answers: np.ndarray) -> Lesson:
+            return prepare_lesson(answers, codes, self.view_graphs_, self._class_weights(codes))
+
         max_rounds = self.max_rounds if earlier is None else min(self.max_rounds, 1)
         if self.recipe == "paper" or (codes >= 0).all():
             max_rounds = 0
-        while len(rounds) < max_rounds and not curve.was_cut_short:
-            answers = self._answers(network, inputs)
-            lesson = prepare_lesson(answers, codes, self.view_graphs_, self._class_weights(codes))
-            seed = generator.initial_seed() + SEEDS_APART * (1 + len(rounds))
-            own = torch.Generator(device=generator.device).manual_seed(seed)
-            taught, its_curve = self._fit_network(
-                inputs, codes, own, earlier=earlier, lesson=lesson, **told
-            )
-            if its_curve.was_cut_short:
-                curve = replace(curve, stopped=its_curve.stopped)
-                break
-            network, curve = taught, its_curve
-            rounds.append(
-                Round.between(answers, self._answers(network, inputs), lesson, curve.n_epochs)
-            )
-            if rounds[-1].has_settled:
-                break
-        return network, curve, rounds
-
-    @torch.no_grad()
-    def _answers(self, network: MGCNDNS, inputs: NetworkInputs) -> np.ndarray:
-        return softmax(network(*inputs).cpu().numpy())
+        return train_in_rounds(fit, answers_of, lesson_of, max_rounds)
 
     def _class_weights(self, codes: np.ndarray) -> np.ndarray | None:
         return class_weights(self.class_weight, self.classes_, codes)
@@ -494,11 +483,11 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             own = torch.Generator(device=generator.device).manual_seed(seed + 1 + fold)
             with catch_warnings():
                 simplefilter("ignore", ConvergenceWarning)  # said of the calibration as a whole
-                network, curve, _ = self._fit_in_rounds(inputs, shown, own)
-            if curve.stopped == "interrupted":
+                taught = self._fit_in_rounds(inputs, shown, own)
+            if taught.curve.stopped == "interrupted":
                 raise InterruptedFitError
             with torch.no_grad():
-                return np.asarray(network(*inputs).cpu().numpy())
+                return np.asarray(taught.network(*inputs).cpu().numpy())
 
         found = calibrate_or_warn(
             codes,

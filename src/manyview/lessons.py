@@ -23,7 +23,6 @@ UNLIKELY = 0.1  # p value below which labels are no sample of the classes
 NEIGHBORS_SHARE = 0.5  # of what a sample's neighbours say in its cleaned answer, in each step
 SHARPNESS = 3.0  # power of the probabilities that are taught
 TRUST = 2.0  # power of the probability of an answer that is its weight
-SETTLED = 0.005  # share of changed answers below which no further round is needed
 LEAST_AGREEMENT = 1e-3  # of a view, so that the next network can still find it useful
 
 
@@ -47,38 +46,6 @@ class Lesson:
     weights: np.ndarray
     view_shares: np.ndarray
     agreement: np.ndarray
-
-
-@dataclass(frozen=True)
-class Round:
-    """What one network that was taught by the one before came to.
-
-    Attributes
-    ----------
-    n_epochs
-        How long it learned.
-    changed
-        Share of the samples it answers otherwise than its teacher.
-    agreement
-        [view] how far neighbours in each view had one answer of the teacher's.
-    """
-
-    n_epochs: int
-    changed: float
-    agreement: np.ndarray
-
-    @classmethod
-    def between(
-        cls, before: np.ndarray, after: np.ndarray, lesson: Lesson, n_epochs: int
-    ) -> "Round":
-        """Compare the probabilities of teacher and taught."""
-        changed = float((before.argmax(axis=1) != after.argmax(axis=1)).mean())
-        return cls(n_epochs, changed, lesson.agreement)
-
-    @property
-    def has_settled(self) -> bool:
-        """Whether so few answers changed that another round would change hardly any."""
-        return self.changed < SETTLED
 
 
 def prepare_lesson(

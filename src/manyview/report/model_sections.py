@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from manyview.lessons import Round
 from manyview.reasons import ViewEffect
 from manyview.report.charts import LEAN, Series, bars, lines
 from manyview.report.graph_facts import GraphFacts
@@ -14,6 +13,7 @@ from manyview.report.html_tables import Column, table
 from manyview.report.markup import Html, element, join
 from manyview.report.page import Section, section, side_by_side
 from manyview.report.run_text import STOPPED
+from manyview.rounds import Round
 from manyview.runs.records import Run
 
 COLUMN_WORDS = (
