@@ -16,6 +16,7 @@ import daily_use
 import few_labels
 import lesson_parts
 import numpy as np
+import recipe_costs
 import replication
 from kept_records import read
 from new_samples import RECORDS as NEW_SAMPLES
@@ -215,6 +216,7 @@ def few_label_parts():
         "few_labels_counts": counts,
         "against_plain": few_labels.against_plain(study),
         "lesson_parts": lesson_parts.table(),
+        "recipe_costs": recipe_costs.table(),
     }
 
 
