@@ -92,6 +92,6 @@ def test_plan_of_the_ranking_compares_fast_with_exact_on_known_data():
     plan = tomllib.loads(ranking.PLAN.read_text())
     assert [find_card(name).name for name in plan["datasets"]] == plan["datasets"]
     assert {name: entry["params"] for name, entry in plan["methods"].items()} == {
-        "exact": {"ranking": "exact"},
-        "fast": {"ranking": "fast"},
+        "exact": {"recipe": "paper", "ranking": "exact"},
+        "fast": {"recipe": "paper", "ranking": "fast"},
     }

@@ -32,7 +32,7 @@ def test_sample_is_found(sample, ids, row):
             "sample must be a row number from 0 to 2; got 'doc-a'. Pass sample_ids= to name a "
             "sample by its id.",
         ),
-        ("doc-a", IDS[:2], "sample_ids must hold one id for each of the 3 fitted samples; got 2."),
+        ("doc-a", IDS[:2], "sample_ids must hold one id for each of the 3 samples; got 2."),
     ],
 )
 def test_unknown_sample_is_refused_in_one_sentence(sample, ids, message):

@@ -12,7 +12,8 @@ from manyview.errors import CallbackError, InputError
 
 
 def quick(**parameters):
-    return MGCNDNSClassifier(max_epochs=3, random_state=0, **parameters)
+    settings = {"recipe": "paper", "max_epochs": 3, "random_state": 0} | parameters
+    return MGCNDNSClassifier(**settings)
 
 
 class Broken:
@@ -53,6 +54,16 @@ class TestTensorBoard:
         np.testing.assert_allclose([s.value for s in shares], model.view_importance_, rtol=1e-6)
         (text,) = events.Tensors("parameters/text_summary")
         assert "| max_epochs | 3 |" in text.tensor_proto.string_val[0].decode()
+
+    def test_epochs_are_counted_through_all_rounds(self, tiny_views, tmp_path):
+        model = quick(recipe="few-labels").set_callbacks(TensorBoardCallback(tmp_path))
+        model.fit(tiny_views.views, tiny_views.known_labels)
+        written = self.read(tmp_path / "fit-1").Scalars("loss")
+        n_epochs = 3 * (1 + len(model.rounds_))
+        assert [event.step for event in written] == list(range(1, n_epochs + 1))
+        np.testing.assert_allclose(
+            [event.value for event in written[-3:]], model.training_curve_.loss, rtol=1e-6
+        )
 
     def test_every_fit_is_a_run_of_its_own(self, tiny_views, tmp_path):
         model = quick().set_callbacks(TensorBoardCallback(tmp_path))

@@ -11,6 +11,7 @@ SHIPPED = [
     "accuracy",
     "adjacency",
     "convergence",
+    "few-labels",
     "gamma-tau",
     "neighbors",
     "other-data",

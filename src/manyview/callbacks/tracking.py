@@ -22,6 +22,7 @@ class RunTracker(ABC, Generic[RunT]):
     def __init__(self) -> None:
         self._open_runs: dict[int, RunT] = {}
         self._ended: set[int] = set()
+        self._n_epochs: dict[int, int] = {}
 
     @abstractmethod
     def open_run(self, method: str, parameters: dict[str, str]) -> RunT:
@@ -47,23 +48,29 @@ class RunTracker(ABC, Generic[RunT]):
     def on_fit_task_end(self, estimator: Any, context: "CallbackContext") -> None:
         """Write the epoch's values, or at the end of the fit what was learned."""
         run = self._open_runs[id(estimator)]
-        n_epochs = curve.n_epochs if (curve := _curve_of(estimator)) is not None else 0
         if context.task_name == "epoch":
-            self.write(run, epoch_values(estimator), n_epochs)
+            self._n_epochs[id(estimator)] = context.task_id + 1  # of all networks of the fit
+            self.write(run, epoch_values(estimator), context.task_id + 1)
         elif context.task_name == "fit":
-            self.write(run, final_values(estimator), n_epochs)
+            self.write(run, final_values(estimator), self._n_epochs.get(id(estimator), 0))
             self._ended.add(id(estimator))
 
     def teardown(self, estimator: Any, context: "CallbackContext") -> None:
         """End the run, also of a fit that failed."""
         has_ended = id(estimator) in self._ended
         self._ended.discard(id(estimator))
+        self._n_epochs.pop(id(estimator), None)
         run = self._open_runs.pop(id(estimator), None)
         if run is not None:
             self.close_run(run, has_ended=has_ended)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_open_runs": {}, "_ended": set()}  # runs stay with their fit
+        return {
+            **vars(self),
+            "_open_runs": {},
+            "_ended": set(),
+            "_n_epochs": {},
+        }  # runs stay with their fit
 
 
 def parameters_of(estimator: Any) -> dict[str, str]:

@@ -41,7 +41,7 @@ def keep_from(
         kept["curve"] = {
             "loss": [round(value, 5) for value in curve.loss],
             "labeled_accuracy": [round(value, 5) for value in curve.labeled_accuracy],
-            "test_accuracy": test_accuracy,
+            "test_accuracy": test_accuracy[-curve.n_epochs :],  # of the last network alone
         }
     if "weights" in keep and hasattr(model, "view_importance_"):
         kept["view_importance"] = np.round(model.view_importance_, 5).tolist()
