@@ -13,7 +13,8 @@ from unittest.mock import patch
 
 import numpy as np
 from kept_records import add_missing, read
-from study_lines import scores
+from study_lines import scores as scores_of
+from study_lines import spread
 
 from manyview import lessons
 from manyview.classifier import MGCNDNSClassifier
@@ -44,7 +45,7 @@ def run(dataset, part, seed):
         for name, value in values.items():
             changed.enter_context(patch.object(lessons, name, value))
         model = MGCNDNSClassifier(random_state=seed, **params).fit(dataset.views, labels)
-    found = scores(model.transduction_, dataset.labels, ~is_known(labels))
+    found = scores_of(model.transduction_, dataset.labels, ~is_known(labels))
     return found | {"n_rounds": len(model.rounds_), "ratio": RATIO}
 
 
@@ -59,9 +60,10 @@ def table():
     heads = [f"{dataset} (n = {len(seeds[dataset])})" for dataset in datasets]
     lines = [f"| left out | {' | '.join(heads)} | mean |", f"|---|{'---:|' * (len(heads) + 1)}"]
     for part in PARTS:
-        means = [np.mean([found[d, part, seed] for seed in seeds[d]]) for d in datasets]
-        cells = [f"{mean:.1f}" for mean in (*means, *([np.mean(means)] if means else []))]
-        lines.append(f"| {part} | {' | '.join(cells)} |")
+        scores = [[found[dataset, part, seed] for seed in seeds[dataset]] for dataset in datasets]
+        cells = [spread(values) for values in scores]
+        mean = np.mean([np.mean(values) for values in scores]) if scores else np.nan
+        lines.append(f"| {part} | {' | '.join(cells)} | {mean:.1f} |")
     return "\n".join(lines) if datasets else "No data set has been run with all parts yet."
 
 

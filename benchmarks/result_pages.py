@@ -215,6 +215,7 @@ def few_label_parts():
         "few_labels_table": rows,
         "few_labels_counts": counts,
         "against_plain": few_labels.against_plain(study),
+        "beside_taught": few_labels.beside_taught(study),
         "lesson_parts": lesson_parts.table(),
         "recipe_costs": recipe_costs.table(),
     }
