@@ -8,6 +8,7 @@
 
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,7 +17,6 @@ from kept_records import add_missing, read
 from study_lines import scores as scores_of
 from study_lines import spread
 
-from manyview import lessons
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
@@ -25,14 +25,24 @@ RECORDS = Path(__file__).parent.parent / "results" / "lesson_parts.jsonl"
 DATASETS = ("3sources", "bbcsports", "digits", "mnist", "rosmap")
 SEEDS = range(3)
 RATIO = 0.01
-PARTS = {  # what is left out -> values of `manyview.lessons`, and of the classifier
+BUILD = MGCNDNSClassifier._build
+
+
+def build_whole(model, inputs, generator, turn):
+    """Make every network with graph learning and node selection, the teachers too."""
+    return BUILD(model, inputs, generator, replace(turn, is_last=True))
+
+
+LESSONS, CLASSIFIER = "manyview.lessons", "manyview.classifier.MGCNDNSClassifier"
+PARTS = {  # what is left out -> what to put in its place, and parameters of the classifier
     "nothing": ({}, {}),
-    "class shares": ({"ANSWERS_COUNT_FOR": 1e12}, {}),
-    "agreement of views": ({"view_agreement": lambda graph, probabilities: 1.0}, {}),
-    "neighbours": ({"NEIGHBORS_SHARE": 0.0}, {}),
-    "sharpness": ({"SHARPNESS": 1.0}, {}),
-    "trust in sure answers": ({"TRUST": 0.0}, {}),
+    "class shares": ({f"{LESSONS}.ANSWERS_COUNT_FOR": 1e12}, {}),
+    "agreement of views": ({f"{LESSONS}.view_agreement": lambda graph, answers: 1.0}, {}),
+    "neighbours": ({f"{LESSONS}.NEIGHBORS_SHARE": 0.0}, {}),
+    "sharpness": ({f"{LESSONS}.SHARPNESS": 1.0}, {}),
+    "trust in sure answers": ({f"{LESSONS}.TRUST": 0.0}, {}),
     "second round": ({}, {"max_rounds": 1}),
+    "plainness of the teachers": ({f"{CLASSIFIER}._build": build_whole}, {}),
     "graph learning and node selection": ({}, {"graph_learning": None, "node_selection": None}),
     "all rounds": ({}, {"recipe": "paper"}),
 }
@@ -42,8 +52,8 @@ def run(dataset, part, seed):
     labels = hide_labels(dataset.labels, RATIO, random_state=seed)
     values, params = PARTS[part]
     with ExitStack() as changed:
-        for name, value in values.items():
-            changed.enter_context(patch.object(lessons, name, value))
+        for target, value in values.items():
+            changed.enter_context(patch(target, value))
         model = MGCNDNSClassifier(random_state=seed, **params).fit(dataset.views, labels)
     found = scores_of(model.transduction_, dataset.labels, ~is_known(labels))
     return found | {"n_rounds": len(model.rounds_), "ratio": RATIO}

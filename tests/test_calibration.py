@@ -21,6 +21,7 @@ from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
 from manyview.errors import CalibrationWarning, InputError
+from manyview.lessons import TAUGHT_TEMPERATURE
 
 
 @pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5])
@@ -184,10 +185,11 @@ def test_few_labels_are_all_held_out_and_called_weak(tiny_views):
 def test_calibration_changes_how_sure_answers_are_and_no_answer(tiny_views, n_folds):
     plain = fit(tiny_views)
     model = fit(tiny_views, calibration="temperature", calibration_folds=n_folds)
-    assert (plain.temperature_, plain.calibration_) == (1.0, None)
+    assert (plain.temperature_, plain.calibration_) == (TAUGHT_TEMPERATURE, None)
     assert model.transduction_.tolist() == plain.transduction_.tolist()
-    assert model.temperature_ != 1.0
-    powers = plain.label_distributions_ ** (1 / model.temperature_)
+    assert model.calibration_.temperature != 1.0
+    assert model.temperature_ == TAUGHT_TEMPERATURE * model.calibration_.temperature
+    powers = plain.label_distributions_ ** (1 / model.calibration_.temperature)
     wanted = powers / powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.label_distributions_, wanted, rtol=1e-4)
     found = model.calibration_
@@ -201,7 +203,7 @@ def test_calibration_changes_how_sure_answers_are_and_no_answer(tiny_views, n_fo
 def test_new_samples_and_loaded_models_share_the_temperature(tmp_path, tiny_views):
     plain, model = fit(tiny_views), fit(tiny_views, calibration="temperature")
     new = {name: view[:9] + 0.1 for name, view in tiny_views.views.items()}
-    powers = plain.predict_proba(new) ** (1 / model.temperature_)
+    powers = plain.predict_proba(new) ** (1 / model.calibration_.temperature)
     wanted = powers / powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba(new), wanted, rtol=1e-4)
     assert model.predict(new).tolist() == plain.predict(new).tolist()
@@ -259,7 +261,25 @@ def test_one_label_a_class_is_not_calibrated_and_says_so(tiny_views):
     with pytest.warns(CalibrationWarning, match="no class has two labels") as caught:
         model.fit(tiny_views.views, labels)
     assert caught[0].filename == __file__
-    assert (model.temperature_, model.calibration_) == (1.0, None)
+    assert (model.temperature_, model.calibration_) == (TAUGHT_TEMPERATURE, None)
+
+
+def test_held_out_logits_are_as_sure_as_those_of_the_fit(tiny_views):
+    """Folds are taught as the fit is, and share what it takes back of its sharpness."""
+    model = fit(tiny_views, calibration="temperature", calibration_folds=1)
+    shown = tiny_views.known_labels.copy()
+    shown[model.calibration_.samples] = -1
+    folds = MGCNDNSClassifier(max_epochs=15, random_state=1).fit(tiny_views.views, shown)
+    np.testing.assert_allclose(
+        folds.label_distributions_[model.calibration_.samples],
+        softmax(model.calibration_.logits),
+        rtol=1e-4,
+    )
+
+
+def test_a_network_taught_nothing_keeps_its_logits(tiny_views):
+    assert fit(tiny_views, recipe="paper").temperature_ == 1.0
+    assert fit(tiny_views, max_rounds=0).temperature_ == 1.0
 
 
 def test_interrupted_calibration_keeps_the_fit(tiny_views, monkeypatch):
@@ -268,8 +288,8 @@ def test_interrupted_calibration_keeps_the_fit(tiny_views, monkeypatch):
     )
     build, calls = MGCNDNSClassifier._build, []
 
-    def build_and_interrupt(self, inputs, generator, lesson=None):
-        network = build(self, inputs, generator, lesson)
+    def build_and_interrupt(self, inputs, generator, turn):
+        network = build(self, inputs, generator, turn)
         calls.append(network)
         if len(calls) == 2:
             forward, epochs = network.forward, []

@@ -1,14 +1,18 @@
 """Rounds: networks whose answers teach the next."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview import hide_labels, load_dataset
 from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import InputError
 from manyview.lessons import Lesson
-from manyview.rounds import Round
+from manyview.rounds import Round, train_in_rounds
+from manyview.training import TrainingCurve, train_on_codes
 
 
 def fit(views, labels, **parameters):
@@ -47,10 +51,81 @@ def test_where_every_label_is_known_nothing_is_taught(tiny_views):
     assert np.isfinite(model.label_distributions_).all()
 
 
-def test_rounds_end_when_answers_have_settled(tiny_views, monkeypatch):
-    monkeypatch.setattr(Round, "has_settled", property(lambda _: True))
-    model = fit(tiny_views.views, tiny_views.known_labels, max_rounds=5)
-    assert len(model.rounds_) == 1
+def curve_of(stopped="converged"):
+    return TrainingCurve([1.0], [1.0], stopped)
+
+
+def take_turns(max_rounds, answers, curves=None):
+    """Rounds of networks that are their own numbers; return what came, and the turns there were."""
+    turns = []
+
+    def fit(turn):
+        turns.append(turn)
+        return turn.number, curve_of() if curves is None else curves[turn.number]
+
+    def lesson_of(probabilities):
+        return Lesson(probabilities, np.ones(len(probabilities)), np.ones(1), np.ones(1))
+
+    return train_in_rounds(fit, lambda number: answers[number], lesson_of, max_rounds), turns
+
+
+SURE = np.tile([0.9, 0.1], (100, 1))
+
+
+def test_each_network_is_taught_by_the_one_before():
+    answers = [SURE, SURE[:, ::-1], SURE, SURE[:, ::-1]]
+    taught, turns = take_turns(3, answers)
+    assert [turn.teacher for turn in turns] == [None, 0, 1, 2]
+    assert [turn.is_last for turn in turns] == [False, False, False, True]
+    assert turns[0].lesson is None
+    assert all(turn.lesson.targets is answers[turn.number - 1] for turn in turns[1:])
+    assert (taught.network, taught.is_whole) == (3, True)
+    assert [one.changed for one in taught.rounds] == [1, 1, 1]
+
+
+def test_answers_that_have_settled_teach_the_last_network():
+    taught, turns = take_turns(5, [SURE] * 6)
+    assert [turn.is_last for turn in turns] == [False, False, True]
+    assert len(taught.rounds) == 2
+
+
+def test_without_rounds_the_first_network_is_the_last():
+    taught, turns = take_turns(0, [SURE])
+    assert [turn.is_last for turn in turns] == [True]
+    assert (taught.rounds, taught.is_whole) == ([], True)
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_what_was_done_before_the_user_ended_it_is_kept(at):
+    curves = [curve_of("interrupted" if number == at else "converged") for number in range(3)]
+    taught, turns = take_turns(2, [SURE] * 3, curves)
+    assert len(turns) == at + 1
+    assert taught.network == max(at - 1, 0)
+    assert taught.curve.stopped == "interrupted"
+    assert not taught.is_whole
+
+
+def test_teachers_are_plain_and_go_on_from_their_own(tiny_views, monkeypatch):
+    trained = []
+
+    def train_and_keep(network, *args, **kwargs):
+        start = [weight.detach().clone() for weight in network.convolutions.parameters()]
+        curve = train_on_codes(network, *args, **kwargs)
+        trained.append((network, start))
+        return curve
+
+    monkeypatch.setattr("manyview.classifier.train_on_codes", train_and_keep)
+    fit(tiny_views.views, tiny_views.known_labels)
+    (first, _), (second, second_start), (last, last_start) = trained
+    for teacher in (first, second):
+        assert teacher.graph_learning is None
+        assert teacher.node_selection is None
+    assert last.graph_learning is not None
+    assert last.node_selection is not None
+    learned = list(first.convolutions.parameters())
+    assert all(torch.equal(*both) for both in zip(learned, second_start, strict=True))
+    learned = list(second.convolutions.parameters())
+    assert not any(torch.equal(*both) for both in zip(learned, last_start, strict=True))
 
 
 def test_settled_is_a_share_of_changed_answers():
@@ -107,9 +182,9 @@ def test_ctrl_c_in_a_round_keeps_the_network_that_was_done(tiny_views, monkeypat
     given = tiny_views.views, tiny_views.known_labels
     build = MGCNDNSClassifier._build
 
-    def build_and_interrupt(self, inputs, generator, lesson=None):
-        network = build(self, inputs, generator, lesson)
-        if lesson is not None:
+    def build_and_interrupt(self, inputs, generator, turn):
+        network = build(self, inputs, generator, turn)
+        if turn.number == 1:
             forward, epochs = network.forward, []
 
             def interrupt(*args, **kwargs):
@@ -126,8 +201,24 @@ def test_ctrl_c_in_a_round_keeps_the_network_that_was_done(tiny_views, monkeypat
         model = fit(*given)
     assert model.rounds_ == []
     assert model.training_curve_.stopped == "interrupted"
+    assert model.edge_gates_ is None
     monkeypatch.undo()
-    same(model, fit(*given, recipe="paper"))
+    same(model, fit(*given, recipe="paper", graph_learning=None, node_selection=None))
+
+
+def test_a_warm_start_goes_on_from_no_teacher(tiny_views, monkeypatch):
+    """A fit that the user ended before its last network has nothing to go on from."""
+    given = tiny_views.views, tiny_views.known_labels
+
+    def interrupt(network, *args, **kwargs):
+        curve = train_on_codes(network, *args, **kwargs)
+        return replace(curve, stopped="interrupted")
+
+    monkeypatch.setattr("manyview.classifier.train_on_codes", interrupt)
+    model = fit(*given, warm_start=True)
+    assert model.learned_weights_ is None
+    monkeypatch.undo()
+    same(model.fit(*given), fit(*given))
 
 
 def test_epochs_of_all_rounds_are_tasks_of_the_callbacks(tiny_views):

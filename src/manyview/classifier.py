@@ -38,7 +38,7 @@ from manyview.new_samples import (
 )
 from manyview.parameter_rules import check_parameters
 from manyview.parameters import draw_seed
-from manyview.rounds import Round, Taught, train_in_rounds
+from manyview.rounds import Round, Taught, Turn, train_in_rounds
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
 from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_of
 
@@ -55,9 +55,10 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     recipe
         "few-labels" lets the answers of a network teach the next, cleaned by the neighbours'
         answers, the classes' expected shares and the agreement in each view (see
-        `manyview.lessons`); "paper" trains one network on the labels alone, as the paper does.
+        `manyview.lessons`). All but the last are plain, without graph learning and node
+        selection. "paper" trains one network on the labels alone, as the paper does.
     max_rounds
-        Networks taught so after the first; fewer where answers have settled.
+        Networks taught so after the first; fewer where answers have settled. 0 is as "paper".
     n_neighbors
         Neighbours k in each view's graph; "auto" takes 10 to 20, the more the fewer samples are
         labeled, and less where classes are small (see `choose_n_neighbors`).
@@ -150,7 +151,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     threshold_ : float, None without differentiable selection
     training_curve_ : loss and accuracy on the labeled samples by epoch, of the last network
     rounds_ : list of `Round`, one for each network that was taught by the one before
-    temperature_ : float, what logits are divided by; 1 without calibration
+    temperature_ : float, what logits are divided by; 1 by the paper's recipe without calibration
     calibration_ : the held-out labels and their logits, None without calibration
     given_codes_ : [sample], class number of the label it came with, -1 without one
     n_neighbors_ : int, the k that was used
@@ -315,9 +316,11 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             inputs, codes, generator, earlier=earlier, watch=self._watch, tasks=self._tasks
         )
         network, self.training_curve_, self.rounds_ = taught.network, taught.curve, taught.rounds
+        self.temperature_ = taught.temperature
         self._calibrate(inputs, codes, generator)
         self._learn_from(network, inputs)
-        if self.warm_start:
+        self.learned_weights_ = None
+        if self.warm_start and taught.is_whole:
             self.learned_weights_ = LearnedWeights(
                 checksum,
                 fixed_settings(self.get_params(deep=False)),
@@ -387,12 +390,12 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     ) -> Taught[MGCNDNS]:
         """Train by the recipe; set nothing. A warm start has one round."""
 
-        def fit(number: int, lesson: Lesson | None) -> tuple[MGCNDNS, TrainingCurve]:
+        def fit(turn: Turn[MGCNDNS]) -> tuple[MGCNDNS, TrainingCurve]:
             own = generator
-            if number:
-                seed = generator.initial_seed() + SEEDS_APART * number
+            if turn.number:
+                seed = generator.initial_seed() + SEEDS_APART * turn.number
                 own = torch.Generator(device=generator.device).manual_seed(seed)
-            return self._fit_network(inputs, codes, own, earlier=earlier, lesson=lesson, **told)
+            return self._fit_network(inputs, codes, own, turn, earlier=earlier, **told)
 
         @torch.no_grad()
         def answers_of(network: MGCNDNS) -> np.ndarray:
@@ -414,21 +417,23 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         inputs: NetworkInputs,
         codes: np.ndarray,
         generator: torch.Generator,
+        turn: Turn[MGCNDNS],
         *,
         earlier: LearnedWeights | None = None,
-        lesson: Lesson | None = None,
         watch: Watch | None = None,
         tasks: FitTasks | None = None,
     ) -> tuple[MGCNDNS, TrainingCurve]:
-        """Train a network of its own on class numbers, -1 where unknown; set nothing.
+        """Train the network whose turn it is on class numbers, -1 where unknown; set nothing.
 
         Weights are drawn from the generator's seed, dropout from the generator. What is learned
-        goes on from `earlier`, and a `lesson` is learned beside the labels, where they are given;
-        `watch` gets the answers of every epoch, and `tasks` tells the callbacks.
+        goes on from `earlier`, where it is given; otherwise a network that only teaches goes on
+        from its teacher. `watch` gets the answers of every epoch, and `tasks` tells the callbacks.
         """
-        network = self._build(inputs, generator, lesson)
+        network = self._build(inputs, generator, turn)
         if earlier is not None:
             earlier.start(network, network.layers()[-1].weight, self.classes_)
+        elif turn.teacher is not None and not turn.is_last:
+            network.convolutions.load_state_dict(turn.teacher.convolutions.state_dict())
         curve = train_on_codes(
             network,
             inputs,
@@ -442,22 +447,25 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             max_epochs=self.max_epochs,
             tol=self.tol,
             class_weight=self._class_weights(codes),
-            lesson=lesson,
+            lesson=turn.lesson,
             verbose=self.verbose,
         )
         return network, curve
 
     def _build(
-        self, inputs: NetworkInputs, generator: torch.Generator, lesson: Lesson | None = None
+        self, inputs: NetworkInputs, generator: torch.Generator, turn: Turn[MGCNDNS]
     ) -> MGCNDNS:
-        """Make the network, with weights drawn from the generator's seed."""
+        """Make the network, with weights drawn from the generator's seed.
+
+        One that only teaches is plain: it leaves the fused graph as it is.
+        """
         return build_network(
             inputs,
             n_classes=len(self.classes_),
-            graph_learning=self.graph_learning,
+            graph_learning=self.graph_learning if turn.is_last else None,
             rank=self.rank,
             gamma=self.gamma,
-            node_selection=self.node_selection,
+            node_selection=self.node_selection if turn.is_last else None,
             n_selected=self.n_selected or self.n_neighbors_,
             tau=self.tau,
             initial_threshold=self.initial_threshold,
@@ -467,14 +475,14 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             n_layers=self.n_layers,
             dropout=self.dropout,
             seed=generator.initial_seed(),
-            view_shares=None if lesson is None else lesson.view_shares,
+            view_shares=None if turn.lesson is None else turn.lesson.view_shares,
         ).to(generator.device)
 
     def _calibrate(
         self, inputs: NetworkInputs, codes: np.ndarray, generator: torch.Generator
     ) -> None:
-        """Set the temperature, from fits on the same graphs that do not see all labels."""
-        self.calibration_, self.temperature_ = None, 1.0
+        """Correct the temperature, by fits on the same graphs that do not see all labels."""
+        self.calibration_ = None
         if self.calibration is None:
             return
         seed = generator.initial_seed()
@@ -487,7 +495,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             if taught.curve.stopped == "interrupted":
                 raise InterruptedFitError
             with torch.no_grad():
-                return np.asarray(taught.network(*inputs).cpu().numpy())
+                return np.asarray(taught.network(*inputs).cpu().numpy()) / taught.temperature
 
         found = calibrate_or_warn(
             codes,
@@ -497,7 +505,8 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             was_interrupted=self.training_curve_.stopped == "interrupted",
         )
         if found is not None:
-            self.calibration_, self.temperature_ = found, found.temperature
+            self.calibration_ = found
+            self.temperature_ *= found.temperature
 
     def _label_new(self, views: MultiView) -> np.ndarray:
         return softmax(self.attachment_.logits(views) / self.temperature_)

@@ -23,6 +23,9 @@ UNLIKELY = 0.1  # p value below which labels are no sample of the classes
 NEIGHBORS_SHARE = 0.5  # of what a sample's neighbours say in its cleaned answer, in each step
 SHARPNESS = 3.0  # power of the probabilities that are taught
 TRUST = 2.0  # power of the probability of an answer that is its weight
+# What the logits of a network that learned sharpened answers are divided by: it is too sure, and
+# half of the power, as factors go, is taken back.
+TAUGHT_TEMPERATURE = SHARPNESS**0.5
 LEAST_AGREEMENT = 1e-3  # of a view, so that the next network can still find it useful
 
 

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from manyview.lessons import Lesson
+from manyview.lessons import TAUGHT_TEMPERATURE, Lesson
 from manyview.training import TrainingCurve
 
 Network = TypeVar("Network")
@@ -46,45 +46,84 @@ class Round:
 
 
 @dataclass(frozen=True)
+class Turn(Generic[Network]):
+    """Which network is to be trained.
+
+    Attributes
+    ----------
+    number
+        0 for the first.
+    is_last
+        Whether its answers are those of the fit; otherwise they only teach the next.
+    lesson, teacher
+        What it learns beside the labels, and the network it is from; None for the first.
+    """
+
+    number: int
+    is_last: bool
+    lesson: Lesson | None = None
+    teacher: Network | None = None
+
+
+@dataclass(frozen=True)
 class Taught(Generic[Network]):
-    """The last network that was done, how it was trained, and the rounds that led to it."""
+    """What a fit in rounds came to.
+
+    Attributes
+    ----------
+    network, curve
+        The last network that was done, and how it was trained.
+    rounds
+        One for each network that was taught.
+    is_whole
+        Whether that network is the one all rounds lead to, not a teacher of it.
+    """
 
     network: Network
     curve: TrainingCurve
     rounds: list[Round]
+    is_whole: bool
+
+    @property
+    def temperature(self) -> float:
+        """What its logits are to be divided by."""
+        return TAUGHT_TEMPERATURE if self.rounds else 1.0
 
 
 def train_in_rounds(
-    fit: Callable[[int, Lesson | None], tuple[Network, TrainingCurve]],
+    fit: Callable[[Turn[Network]], tuple[Network, TrainingCurve]],
     answers_of: Callable[[Network], np.ndarray],
     lesson_of: Callable[[np.ndarray], Lesson],
     max_rounds: int,
 ) -> Taught[Network]:
-    """Train a network on the labels, then others that the answers of the last one teach.
+    """Train a network on the labels, then others that the answers of the one before teach.
 
-    Ends when a network answers as its teacher did, or after `max_rounds`. Where the user ends it
-    in a round, the last network that was done is kept.
+    When a network answers as its teacher did, the next is the last; so is that of round
+    `max_rounds`. Where the user ends it in a round, the last network that was done is kept.
 
     Parameters
     ----------
     fit
-        Trains the network of a number, 0 the first, on the labels and a lesson.
+        Trains the network whose turn it is.
     answers_of
         Returns a network's probabilities, [sample, class].
     lesson_of
         Cleans such probabilities into a lesson.
     """
-    network, curve = fit(0, None)
+    turn: Turn[Network] = Turn(0, is_last=max_rounds == 0)
+    network, curve = fit(turn)
+    is_whole = turn.is_last
     rounds: list[Round] = []
-    while len(rounds) < max_rounds and not curve.was_cut_short:
+    while not (turn.is_last or curve.was_cut_short):
         before = answers_of(network)
         lesson = lesson_of(before)
-        taught, its_curve = fit(len(rounds) + 1, lesson)
+        number = turn.number + 1
+        has_settled = bool(rounds) and rounds[-1].has_settled
+        turn = Turn(number, has_settled or number == max_rounds, lesson, network)
+        taught, its_curve = fit(turn)
         if its_curve.was_cut_short:
             curve = replace(curve, stopped=its_curve.stopped)
             break
-        network, curve = taught, its_curve
+        network, curve, is_whole = taught, its_curve, turn.is_last
         rounds.append(Round.between(before, answers_of(network), lesson, curve.n_epochs))
-        if rounds[-1].has_settled:
-            break
-    return Taught(network, curve, rounds)
+    return Taught(network, curve, rounds, is_whole)

@@ -32,7 +32,8 @@ def trust_section(run: Run, facts: SampleFacts, model: Any) -> Section | None:
         chances = facts.distributions[scored]
         truth = facts.truth[scored]
         whose = f"the {len(truth):,} labels kept hidden"
-        before = softmax(np.log(np.maximum(chances, 1e-300)) * getattr(model, "temperature_", 1.0))
+        scale = 1.0 if found is None else found.temperature
+        before = softmax(np.log(np.maximum(chances, 1e-300)) * scale)
     elif found is not None and found.n_held_out >= FEWEST_SCORED:
         chances, truth = found.probabilities(), found.codes
         before = found.probabilities(calibrated=False)
