@@ -62,6 +62,23 @@ def shapes(tmp_path, tiny_views):
 
 
 @pytest.fixture
+def unlabeled_cohort(tiny_views):
+    """The tiny views as MuData: 60 samples named p0 to p59, the last five lack `colour`."""
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    pd = pytest.importorskip("pandas")
+    names = [f"p{number}" for number in range(60)]
+    parts = {}
+    for name, view in tiny_views.views.items():
+        n_rows = 55 if name == "colour" else 60
+        parts[name] = anndata.AnnData(
+            view[:n_rows],
+            obs=pd.DataFrame(index=names[:n_rows]),
+            var=pd.DataFrame(index=[f"{name}{number}" for number in range(view.shape[1])]),
+        )
+    return mudata.MuData(parts)
+
+
+@pytest.fixture
 def manyview(capsys):
     """Run a command; returns its exit code, output and errors."""
     from manyview.cli import main

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "manyview"
 
 FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"cli"},
-    {"bench", "tuning_verbs"},
+    {"bench", "run_verbs", "tuning_verbs"},
     {"options"},
     {"report"},
     {"tuning"},
