@@ -39,8 +39,7 @@ class TinyViews:
     known_labels: np.ndarray
 
 
-@pytest.fixture
-def tiny_views(rng: np.random.Generator) -> TinyViews:
+def draw_tiny_views(rng: np.random.Generator) -> TinyViews:
     labels = np.repeat([0, 1, 2], 20)
     views = {
         name: 3 * rng.normal(size=(3, width))[labels] + rng.normal(size=(60, width))
@@ -51,6 +50,17 @@ def tiny_views(rng: np.random.Generator) -> TinyViews:
     return TinyViews(
         {name: view[order] for name, view in views.items()}, labels[order], known_labels[order]
     )
+
+
+@pytest.fixture
+def tiny_views(rng: np.random.Generator) -> TinyViews:
+    return draw_tiny_views(rng)
+
+
+@pytest.fixture(scope="session")
+def shared_views() -> TinyViews:
+    """The tiny views again, for a model that several tests read and none changes."""
+    return draw_tiny_views(np.random.default_rng(0))
 
 
 @pytest.fixture
