@@ -1,5 +1,9 @@
 """The methods that studies of trouble compare, by the names their records have."""
 
+import sys
+
+import study_lines
+
 from manyview.methods import METHODS
 
 OWN = "mgcn-dns"  # stands out in figures
@@ -25,4 +29,11 @@ def fresh(name, seed):
     """Make the method of a series, unfitted."""
     return METHODS["mgcn-dns" if name in PARAMETERS else name](
         random_state=seed, **PARAMETERS.get(name, {})
+    )
+
+
+def main(file, datasets, shares, seeds, run, *, x_name):
+    """Do what the command line of a study of all compared methods asks (see `study_lines.main`)."""
+    study_lines.main(
+        sys.argv[1:], file, datasets, SERIES, shares, seeds, run, x_name=x_name, own=OWN
     )

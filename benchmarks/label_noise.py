@@ -10,12 +10,11 @@ sets, these alone.
     python benchmarks/label_noise.py --page [FIGURE]  # print the table, write the figure
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
-from compared import OWN, SERIES, fresh
-from study_lines import main, scores
+from compared import fresh, main
+from study_lines import scores
 
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
@@ -49,14 +48,4 @@ def run(dataset, name, share, seed):
 
 
 if __name__ == "__main__":
-    main(
-        sys.argv[1:],
-        RECORDS,
-        DATASETS,
-        SERIES,
-        SHARES,
-        SEEDS,
-        run,
-        x_name=X_NAME,
-        own=OWN,
-    )
+    main(RECORDS, DATASETS, SHARES, SEEDS, run, x_name=X_NAME)

@@ -9,12 +9,11 @@ stopped goes on where it stopped. With names of data sets, these alone.
     python benchmarks/noise_views.py --page [FIGURE]  # print the table, write the figure
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
-from compared import OWN, SERIES, fresh
-from study_lines import main, scores
+from compared import fresh, main
+from study_lines import scores
 
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
@@ -48,14 +47,4 @@ def run(dataset, name, share, seed):
 
 
 if __name__ == "__main__":
-    main(
-        sys.argv[1:],
-        RECORDS,
-        DATASETS,
-        SERIES,
-        SHARES,
-        SEEDS,
-        run,
-        x_name=X_NAME,
-        own=OWN,
-    )
+    main(RECORDS, DATASETS, SHARES, SEEDS, run, x_name=X_NAME)

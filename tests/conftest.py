@@ -39,8 +39,7 @@ class TinyViews:
     known_labels: np.ndarray
 
 
-@pytest.fixture
-def tiny_views(rng: np.random.Generator) -> TinyViews:
+def draw_tiny_views(rng: np.random.Generator) -> TinyViews:
     labels = np.repeat([0, 1, 2], 20)
     views = {
         name: 3 * rng.normal(size=(3, width))[labels] + rng.normal(size=(60, width))
@@ -54,11 +53,39 @@ def tiny_views(rng: np.random.Generator) -> TinyViews:
 
 
 @pytest.fixture
+def tiny_views(rng: np.random.Generator) -> TinyViews:
+    return draw_tiny_views(rng)
+
+
+@pytest.fixture(scope="session")
+def shared_views() -> TinyViews:
+    """The tiny views again, for a model that several tests read and none changes."""
+    return draw_tiny_views(np.random.default_rng(0))
+
+
+@pytest.fixture
 def shapes(tmp_path, tiny_views):
     """A file of 60 samples of 3 classes in 2 views, all labels known."""
     file = tmp_path / "shapes.npz"
     np.savez(file, **tiny_views.views, y=tiny_views.labels)
     return file
+
+
+@pytest.fixture
+def unlabeled_cohort(tiny_views):
+    """The tiny views as MuData: 60 samples named p0 to p59, the last five lack `colour`."""
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    pd = pytest.importorskip("pandas")
+    names = [f"p{number}" for number in range(60)]
+    parts = {}
+    for name, view in tiny_views.views.items():
+        n_rows = 55 if name == "colour" else 60
+        parts[name] = anndata.AnnData(
+            view[:n_rows],
+            obs=pd.DataFrame(index=names[:n_rows]),
+            var=pd.DataFrame(index=[f"{name}{number}" for number in range(view.shape[1])]),
+        )
+    return mudata.MuData(parts)
 
 
 @pytest.fixture

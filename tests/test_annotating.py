@@ -21,21 +21,11 @@ KINDS = np.array(["ill", "old", "well"])
 
 
 @pytest.fixture
-def cohort(tiny_views):
-    """60 samples: the last five lack `colour`."""
-    names = [f"p{number}" for number in range(60)]
-    parts = {}
-    for name, view in tiny_views.views.items():
-        n_rows = 55 if name == "colour" else 60
-        parts[name] = anndata.AnnData(
-            view[:n_rows],
-            obs=pd.DataFrame(index=names[:n_rows]),
-            var=pd.DataFrame(index=[f"{name}{number}" for number in range(view.shape[1])]),
-        )
-    whole = mudata.MuData(parts)
+def cohort(unlabeled_cohort, tiny_views):
+    """60 samples: the last five lack `colour`, twelve have a kind."""
     known = tiny_views.known_labels
-    whole.obs["kind"] = np.where(known == -1, None, KINDS[known])
-    return whole
+    unlabeled_cohort.obs["kind"] = np.where(known == -1, None, KINDS[known])
+    return unlabeled_cohort
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "manyview"
 
 FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"cli"},
-    {"bench", "tuning_verbs"},
+    {"bench", "run_verbs", "tuning_verbs"},
     {"options"},
     {"report"},
     {"tuning"},
@@ -27,8 +27,8 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"new_samples", "ground", "warm_start", "parameter_rules", "rounds"},
     {"training"},
     {"callbacks", "kept_weights"},
-    {"network"},
-    {"layers"},
+    {"network", "attachment"},
+    {"layers", "anchors"},
     {"graphs", "fit_memory", "per_view", "annotating", "pyg"},
     {"data"},
     {"memory", "calibration"},

@@ -174,16 +174,25 @@ def fit(tiny_views, **params):
     return model.fit(tiny_views.views, tiny_views.known_labels)
 
 
-def test_few_labels_are_all_held_out_and_called_weak(tiny_views):
-    found = fit(tiny_views, calibration="temperature").calibration_
+@pytest.fixture(scope="module")
+def plain(shared_views):
+    return fit(shared_views)
+
+
+@pytest.fixture(scope="module")
+def calibrated(shared_views):
+    return fit(shared_views, calibration="temperature")
+
+
+def test_few_labels_are_all_held_out_and_called_weak(calibrated):
+    found = calibrated.calibration_
     assert (found.n_folds, found.n_held_out, found.is_weak) == (3, 12, True)
     assert choose_n_folds(np.repeat([0, 1, 2, -1], [45, 44, 1, 9])) == 3
     assert choose_n_folds(np.repeat([0, 1, 2, -1], [45, 45, 1, 9])) == 1
 
 
 @pytest.mark.parametrize("n_folds", [1, 3])
-def test_calibration_changes_how_sure_answers_are_and_no_answer(tiny_views, n_folds):
-    plain = fit(tiny_views)
+def test_calibration_changes_how_sure_answers_are_and_no_answer(tiny_views, plain, n_folds):
     model = fit(tiny_views, calibration="temperature", calibration_folds=n_folds)
     assert (plain.temperature_, plain.calibration_) == (TAUGHT_TEMPERATURE, None)
     assert model.transduction_.tolist() == plain.transduction_.tolist()
@@ -200,28 +209,28 @@ def test_calibration_changes_how_sure_answers_are_and_no_answer(tiny_views, n_fo
     assert found.temperature == fit_temperature(found.logits, found.codes)
 
 
-def test_new_samples_and_loaded_models_share_the_temperature(tmp_path, tiny_views):
-    plain, model = fit(tiny_views), fit(tiny_views, calibration="temperature")
+def test_new_samples_and_loaded_models_share_the_temperature(
+    tmp_path, tiny_views, plain, calibrated
+):
     new = {name: view[:9] + 0.1 for name, view in tiny_views.views.items()}
-    powers = plain.predict_proba(new) ** (1 / model.calibration_.temperature)
+    powers = plain.predict_proba(new) ** (1 / calibrated.calibration_.temperature)
     wanted = powers / powers.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(model.predict_proba(new), wanted, rtol=1e-4)
-    assert model.predict(new).tolist() == plain.predict(new).tolist()
-    model.save(tmp_path)
+    np.testing.assert_allclose(calibrated.predict_proba(new), wanted, rtol=1e-4)
+    assert calibrated.predict(new).tolist() == plain.predict(new).tolist()
+    calibrated.save(tmp_path)
     loaded = MGCNDNSClassifier.load(tmp_path)
-    assert loaded.temperature_ == model.temperature_
+    assert loaded.temperature_ == calibrated.temperature_
     assert isinstance(loaded.calibration_, Calibration)
     np.testing.assert_array_equal(
-        loaded.calibration_.probabilities(), model.calibration_.probabilities()
+        loaded.calibration_.probabilities(), calibrated.calibration_.probabilities()
     )
-    np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
+    np.testing.assert_array_equal(loaded.predict_proba(new), calibrated.predict_proba(new))
 
 
-def test_explanation_is_of_the_calibrated_probabilities(tiny_views):
-    model = fit(tiny_views, calibration="temperature")
-    why = model.explain(3)
-    first, second = np.sort(model.label_distributions_[3])[::-1][:2]
-    assert why.temperature == model.temperature_
+def test_explanation_is_of_the_calibrated_probabilities(calibrated):
+    why = calibrated.explain(3)
+    first, second = np.sort(calibrated.label_distributions_[3])[::-1][:2]
+    assert why.temperature == calibrated.temperature_
     assert why.margin == pytest.approx(np.log(first / second), abs=1e-4)
 
 
@@ -324,15 +333,14 @@ def test_wrong_parameters_are_refused(tiny_views, params, message):
         fit(tiny_views, **params)
 
 
-def test_answers_below_the_wanted_probability_are_unknown(tiny_views):
-    model = fit(tiny_views)
-    surest = model.label_distributions_.max(axis=1)
+def test_answers_below_the_wanted_probability_are_unknown(plain):
+    surest = plain.label_distributions_.max(axis=1)
     middle = float(np.median(surest))
-    answers = model.answers(min_probability=middle)
+    answers = plain.answers(min_probability=middle)
     assert ((answers == -1) == (surest < middle)).all()
-    assert (answers[surest >= middle] == model.transduction_[surest >= middle]).all()
-    assert model.answers().tolist() == model.transduction_.tolist()
-    assert (model.answers(min_probability=1) == -1).sum() == (surest < 1).sum()
+    assert (answers[surest >= middle] == plain.transduction_[surest >= middle]).all()
+    assert plain.answers().tolist() == plain.transduction_.tolist()
+    assert (plain.answers(min_probability=1) == -1).sum() == (surest < 1).sum()
 
 
 def test_answers_of_texts_are_none_where_unknown(tiny_views):
@@ -346,7 +354,6 @@ def test_answers_of_texts_are_none_where_unknown(tiny_views):
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.5, 80, float("nan"), "0.8", True, None])
-def test_probability_outside_0_to_1_is_refused(tiny_views, wrong):
-    model = fit(tiny_views)
+def test_probability_outside_0_to_1_is_refused(plain, wrong):
     with pytest.raises(InputError, match=r"min_probability must be a number from 0 to 1; got"):
-        model.answers(min_probability=wrong)
+        plain.answers(min_probability=wrong)

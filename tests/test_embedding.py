@@ -1,6 +1,7 @@
 """The embedding: hidden features of fitted and of new samples, and the frames they come in."""
 
 import io
+from copy import copy
 
 import joblib
 import numpy as np
@@ -19,10 +20,10 @@ from manyview.data.views import MultiView
 from manyview.per_view import PerView
 
 
-@pytest.fixture
-def model(tiny_views):
+@pytest.fixture(scope="module")
+def model(shared_views):
     model = MGCNDNSClassifier(max_epochs=20, hidden=7, random_state=0, tol=0)
-    return model.fit(tiny_views.views, tiny_views.known_labels)
+    return model.fit(shared_views.views, shared_views.known_labels)
 
 
 def test_embedding_carries_the_answers_of_the_fit(model):
@@ -57,6 +58,7 @@ def test_rows_of_all_samples_are_fitted_samples(tiny_views, model):
 
 def test_set_output_gives_frames(model, tiny_views):
     plain = model.transform(tiny_views.views)
+    model = copy(model)
     frame = model.set_output(transform="pandas").transform(tiny_views.views)
     assert isinstance(frame, pd.DataFrame)
     assert frame.columns[0] == "mgcndnsclassifier0"

@@ -14,6 +14,8 @@ from manyview.methods import METHODS
 
 # Long trainings are cut short, so that the whole suite takes seconds.
 QUICK = {"mgcn-dns": {"max_epochs": 60}, "gcn-fusion": {"max_epochs": 60}, "co-gcn": {}}
+# scikit-learn's checks fit hundreds of times, and hardly ask how well.
+FEW_EPOCHS = {"mgcn-dns": {"max_epochs": 20}}
 # Dropout hits nodes by their row, so renumbering them is another draw.
 WITHOUT_DROPOUT = ("mgcn-dns", "gcn-fusion", "co-gcn")
 CAN_LABEL_NEW = [name for name, method in METHODS.items() if method.labels_new_samples()]
@@ -26,13 +28,26 @@ def make(name, **parameters):
     return METHODS[name](random_state=0, **(QUICK.get(name, {}) | parameters))
 
 
+@pytest.fixture(scope="module")
+def fitted_once():
+    return {}
+
+
+@pytest.fixture
+def fitted(name, shared_views, fitted_once):
+    """The method, fitted to the tiny views: one fit for all tests, which only read it."""
+    if name not in fitted_once:
+        fitted_once[name] = make(name).fit(shared_views.views, shared_views.known_labels)
+    return fitted_once[name]
+
+
 def accuracy(model, tiny_views):
     hidden = tiny_views.known_labels == -1
     return np.mean(model.transduction_[hidden] == tiny_views.labels[hidden])
 
 
 @parametrize_with_checks(
-    [make(name) for name in CAN_LABEL_NEW],
+    [make(name, **FEW_EPOCHS.get(name, {})) for name in CAN_LABEL_NEW],
     expected_failed_checks=lambda _: {
         "check_classifiers_classes": "-1 marks unknown samples, so it cannot also name a class",
     },
@@ -42,43 +57,40 @@ def test_methods_that_label_new_samples_pass_scikit_learns_own_checks(estimator,
 
 
 @every_method
-def test_method_labels_every_sample_well(name, tiny_views):
-    model = make(name).fit(tiny_views.views, tiny_views.known_labels)
-    assert accuracy(model, tiny_views) > 0.85
-    assert model.classes_.tolist() == [0, 1, 2]
-    assert model.transduction_.shape == tiny_views.labels.shape
-    assert model.n_features_in_ == 13
-    assert model.view_names_ == ["shape", "colour"]
+def test_method_labels_every_sample_well(fitted, tiny_views):
+    assert accuracy(fitted, tiny_views) > 0.85
+    assert fitted.classes_.tolist() == [0, 1, 2]
+    assert fitted.transduction_.shape == tiny_views.labels.shape
+    assert fitted.n_features_in_ == 13
+    assert fitted.view_names_ == ["shape", "colour"]
 
 
 @every_method
-def test_distributions_are_probabilities_and_agree_with_the_labels(name, tiny_views):
-    model = make(name).fit(tiny_views.views, tiny_views.known_labels)
-    shares = model.label_distributions_
+def test_distributions_are_probabilities_and_agree_with_the_labels(fitted):
+    shares = fitted.label_distributions_
     assert shares.shape == (60, 3)
     assert shares.min() >= 0
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-9)
-    np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.transduction_)
+    np.testing.assert_array_equal(fitted.classes_[shares.argmax(axis=1)], fitted.transduction_)
 
 
 @every_method
-def test_same_seed_gives_the_same_bits_and_global_state_is_left_alone(name, tiny_views):
+def test_same_seed_gives_the_same_bits_and_global_state_is_left_alone(name, fitted, tiny_views):
     state = np.random.get_state()[1].copy()  # noqa: NPY002
-    one, two = (make(name).fit(tiny_views.views, tiny_views.known_labels) for _ in range(2))
-    np.testing.assert_array_equal(one.label_distributions_, two.label_distributions_)
+    again = make(name).fit(tiny_views.views, tiny_views.known_labels)
+    np.testing.assert_array_equal(again.label_distributions_, fitted.label_distributions_)
     np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
 
 
 @every_method
-def test_hidden_labels_change_nothing(name, tiny_views):
+def test_hidden_labels_change_nothing(name, fitted, tiny_views):
     """The method sees the labels it is given, and -1, None or NaN for the others."""
     texts = np.array(["a", "b", "c"], dtype=object)[tiny_views.labels]
     known = tiny_views.known_labels != -1
     with_none = np.where(known, texts, None)
-    one = make(name).fit(tiny_views.views, with_none)
-    two = make(name).fit(tiny_views.views, tiny_views.known_labels)
-    np.testing.assert_array_equal(one.label_distributions_, two.label_distributions_)
-    assert set(one.transduction_) <= {"a", "b", "c"}
+    model = make(name).fit(tiny_views.views, with_none)
+    np.testing.assert_array_equal(model.label_distributions_, fitted.label_distributions_)
+    assert set(model.transduction_) <= {"a", "b", "c"}
 
 
 @every_method
@@ -145,12 +157,14 @@ def test_all_samples_may_be_labeled(name, tiny_views):
 
 
 @every_method
-def test_answers_follow_the_samples_when_they_are_renumbered(name, tiny_views, rng):
-    parameters = {"dropout": 0.0} if name in WITHOUT_DROPOUT else {}
+def test_answers_follow_the_samples_when_they_are_renumbered(name, fitted, tiny_views, rng):
     order = rng.permutation(60)
     shuffled = {key: view[order] for key, view in tiny_views.views.items()}
-    before = make(name, **parameters).fit(tiny_views.views, tiny_views.known_labels)
-    after = make(name, **parameters).fit(shuffled, tiny_views.known_labels[order])
+    before, after = fitted, make(name)
+    if name in WITHOUT_DROPOUT:
+        before = make(name, dropout=0.0).fit(tiny_views.views, tiny_views.known_labels)
+        after = make(name, dropout=0.0)
+    after.fit(shuffled, tiny_views.known_labels[order])
     np.testing.assert_allclose(
         after.label_distributions_, before.label_distributions_[order], atol=2e-3
     )
@@ -167,25 +181,23 @@ def test_a_class_without_a_label_is_never_an_answer(name, tiny_views):
 
 
 @every_method
-def test_parameters_round_trip_and_clone_is_not_fitted(name, tiny_views):
-    model = make(name).fit(tiny_views.views, tiny_views.known_labels)
-    copy = clone(model)
-    assert copy.get_params() == model.get_params()
+def test_parameters_round_trip_and_clone_is_not_fitted(name, fitted, tiny_views):
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params()
     with pytest.raises(NotFittedError):
         copy.predict(tiny_views.views)
     assert METHODS[name]().set_params(random_state=3).random_state == 3
 
 
 @every_method
-def test_saved_model_answers_the_same(name, tiny_views, tmp_path):
-    model = make(name).fit(tiny_views.views, tiny_views.known_labels)
-    model.save(tmp_path)
+def test_saved_model_answers_the_same(name, fitted, tiny_views, tmp_path):
+    fitted.save(tmp_path)
     loaded = METHODS[name].load(tmp_path)
-    np.testing.assert_array_equal(loaded.transduction_, model.transduction_)
-    np.testing.assert_array_equal(loaded.label_distributions_, model.label_distributions_)
+    np.testing.assert_array_equal(loaded.transduction_, fitted.transduction_)
+    np.testing.assert_array_equal(loaded.label_distributions_, fitted.label_distributions_)
     if name in CAN_LABEL_NEW:
         np.testing.assert_allclose(
-            loaded.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views)
+            loaded.predict_proba(tiny_views.views), fitted.predict_proba(tiny_views.views)
         )
     other = next(method for method in METHODS.values() if method.card.name != name)
     with pytest.raises(DataFileError, match=f"holds a model of {name}"):
@@ -206,12 +218,11 @@ def test_new_samples_are_labeled_well(name, tiny_views):
 
 
 @pytest.mark.parametrize("name", CANNOT_LABEL_NEW)
-def test_methods_that_cannot_label_new_samples_say_so(name, tiny_views):
-    model = make(name).fit(tiny_views.views, tiny_views.known_labels)
+def test_methods_that_cannot_label_new_samples_say_so(fitted, tiny_views):
     with pytest.raises(InputError) as error:
-        model.predict(tiny_views.views)
+        fitted.predict(tiny_views.views)
     assert str(error.value) == (
-        f"{model.card.title} labels only the samples it was fitted with: read transduction_, or "
+        f"{fitted.card.title} labels only the samples it was fitted with: read transduction_, or "
         "fit again with the new samples among the others, labeled -1."
     )
 

@@ -1,5 +1,7 @@
 """Reasons add up to the answer, match a literal loop, and hold when what they name is deleted."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 import torch
@@ -21,10 +23,10 @@ VARIANTS = {
 }
 
 
-@pytest.fixture(params=VARIANTS)
-def model(request, tiny_views):
+@pytest.fixture(scope="module", params=VARIANTS)
+def model(request, shared_views):
     settings = {"max_epochs": 15, "random_state": 0, **VARIANTS[request.param]}
-    return MGCNDNSClassifier(**settings).fit(tiny_views.views, tiny_views.known_labels)
+    return MGCNDNSClassifier(**settings).fit(shared_views.views, shared_views.known_labels)
 
 
 def test_parts_of_neighbors_views_and_sources_add_up_to_both_logits(model):
@@ -72,6 +74,7 @@ def test_neighbors_and_sources_match_a_literal_loop(tiny_views):
     model.fit(tiny_views.views, tiny_views.known_labels)
     graph = model.selected_graph_.toarray().astype(float)
     first, second = (weight.astype(float) for weight in model.attachment_.weights)
+    second /= model.temperature_
     sent = model.attachment_.messages[0].astype(float)
     assert first.shape[1] == len(second)
     row, why = 11, model.explain(11)
@@ -103,7 +106,7 @@ def test_sources_are_the_gradient_times_what_was_sent_at_any_depth(model):
         hidden = graph @ (hidden.relu() @ torch.from_numpy(weight.astype(float)))
     why = model.explain(8)
     answer = model.classes_.tolist().index(why.answer)
-    (slope,) = torch.autograd.grad(hidden[8, answer], sent)
+    (slope,) = torch.autograd.grad(hidden[8, answer] / model.temperature_, sent)
     parts = (slope * sent).sum(dim=1).detach().numpy()
     for one in why.sources:
         assert one.for_answer == pytest.approx(parts[one.row], abs=1e-5)
@@ -128,7 +131,7 @@ def test_deleting_a_neighbor_takes_exactly_its_part_from_the_logits(model):
     for one in why.neighbors[:3]:
         graph[5, one.row] = 0.0
     codes = [model.classes_.tolist().index(label) for label in (why.answer, why.runner_up)]
-    left = (graph[5] @ messages)[codes]
+    left = (graph[5] @ messages)[codes] / model.temperature_
     taken = [
         sum(getattr(one, part) for one in why.neighbors[:3])
         for part in ("for_answer", "for_runner_up")
@@ -140,7 +143,7 @@ def run_again(model, graph):
     hidden = graph @ model.attachment_.messages[0]
     for weight in model.attachment_.weights[1:]:
         hidden = graph @ (np.maximum(hidden, 0) @ weight)
-    return hidden
+    return hidden / model.temperature_
 
 
 def test_deleting_the_named_neighbors_hurts_real_answers_more_than_random_ones(rng):
@@ -266,6 +269,7 @@ def test_loaded_model_explains_as_the_saved_one(tmp_path, model):
 
 
 def test_model_saved_without_its_labels_still_explains(model):
+    model = copy(model)
     del model.given_codes_
     why = model.explain(12)
     assert {one.given for one in why.neighbors} == {None}

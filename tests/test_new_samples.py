@@ -9,11 +9,11 @@ from manyview.data.splits import draw_labeled, hide_labels
 from manyview.data.views import MultiView
 
 
-@pytest.fixture
-def fitted(tiny_views):
-    views = MultiView(tiny_views.views)
+@pytest.fixture(scope="module")
+def fitted(shared_views):
+    views = MultiView(shared_views.views)
     model = MGCNDNSClassifier(random_state=0, max_epochs=30, n_neighbors=4)
-    return model.fit(views[:50], tiny_views.known_labels[:50]), views[50:]
+    return model.fit(views[:50], shared_views.known_labels[:50]), views[50:]
 
 
 def literal_logits(model, new):

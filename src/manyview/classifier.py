@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.anchors import FeatureAnchor, GraphAnchor
+from manyview.attachment import Attachment, SelectionRule
 from manyview.calibration import Calibration, InterruptedFitError, calibrate_or_warn
 from manyview.callbacks.tasks import FitTasks
 from manyview.contract import MethodCard
@@ -29,13 +31,7 @@ from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
 from manyview.lessons import Lesson, prepare_lesson
 from manyview.network import MGCNDNS, NetworkInputs, build_network
-from manyview.new_samples import (
-    Attachment,
-    FeatureAnchor,
-    GraphAnchor,
-    SelectionRule,
-    attach,
-)
+from manyview.new_samples import attach
 from manyview.parameter_rules import check_parameters
 from manyview.parameters import draw_seed
 from manyview.rounds import Round, Taught, Turn, train_in_rounds

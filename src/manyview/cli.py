@@ -1,36 +1,18 @@
-"""The command line: verbs that hand on to runs and reports, and print what comes back."""
+"""The command line: all verbs in one app, and errors as one line."""
 
 import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
 from manyview.bench import bench_app
 from manyview.errors import ManyviewError
-from manyview.options import (
-    INTERRUPTED,
-    AbstainBelow,
-    AsJson,
-    Data,
-    DataDir,
-    GraphsKey,
-    IdColumn,
-    LabelColumn,
-    Labels,
-    LabelsKey,
-    Method,
-    Protocol,
-    Quiet,
-    Run,
-    SamplesIn,
-    ViewsKey,
-    source_of,
-)
+from manyview.options import INTERRUPTED, AsJson, DataDir
+from manyview.run_verbs import explain, fit, predict
 from manyview.terminal import print_json, print_text, width
 from manyview.tuning_verbs import propose, tune
 
@@ -89,216 +71,8 @@ def top(
         typer.echo(context.get_help())
 
 
-@app.command()
-def fit(
-    data: Data,
-    labels: Labels = None,
-    label_ratio: Annotated[
-        float | None,
-        typer.Option(
-            metavar="R", help="Hide all labels but this share, and score the answers on them."
-        ),
-    ] = None,
-    protocol: Protocol = "stratified",
-    seed: Annotated[int, typer.Option(metavar="S", help="Of the split and the method.")] = 0,
-    method: Method = "mgcn-dns",
-    param: Annotated[
-        list[str] | None,
-        typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter of the method."),
-    ] = None,
-    params: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Parameters in the tuning.json of `manyview tune`; -p goes first.",
-        ),
-    ] = None,
-    calibrate: Annotated[
-        bool,
-        typer.Option(
-            "--calibrate",
-            help="Calibrate the probabilities on held-out labels (-p calibration=temperature); "
-            "takes twice as long, four times with few labels; no answer changes.",
-        ),
-    ] = False,
-    abstain_below: AbstainBelow = None,
-    annotate: Annotated[
-        bool,
-        typer.Option(
-            "--annotate",
-            help=".h5mu, .h5ad: leave a copy of DATA with the results in .obs, .obsm and .obsp, "
-            "results.h5mu.",
-        ),
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="The run's folder, new or empty.  [default: runs/DATA-METHOD-seedS]",
-        ),
-    ] = None,
-    no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
-    missing: Annotated[
-        str | None,
-        typer.Option(
-            metavar="error|impute",
-            help="Single unknown values: refuse them, or fill in the mean of the column. Samples "
-            "that lack a whole view are always kept.",
-        ),
-    ] = None,
-    cache: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Keep neighbours here, for later fits on the same data."),
-    ] = None,
-    data_dir: DataDir = None,
-    views_key: ViewsKey = None,
-    labels_key: LabelsKey = None,
-    graphs_key: GraphsKey = None,
-    samples_in: SamplesIn = None,
-    id_column: IdColumn = None,
-    label_column: LabelColumn = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-) -> None:
-    """Label all samples of DATA from those whose label is known.
-
-    Leaves a folder with report.html (what was found, how sure, what to check, for a browser),
-    predictions.csv (sample_id; label: the method's answer, also where a
-    label was given; probability: of that label; confidence: of the sample's place in the graph;
-    known: whether a label was given; given: that label), run.json, history.csv and the model.
-    """
-    from manyview.report.run_page import report_files
-    from manyview.report.run_text import run_text
-    from manyview.runs.fitting import fit_run
-    from manyview.runs.settings import RunSettings, parse_params
-    from manyview.tuning.tuned_data import read_params
-
-    calibration = {"calibration": "temperature"} if calibrate else {}
-    caching = {} if cache is None else {"cache_dir": cache}
-    filling = {} if missing is None else {"missing": missing}
-    settings = RunSettings(
-        source=source_of(
-            data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
-            label_column, missing,
-        ),
-        method=method,
-        params={
-            **calibration,
-            **caching,
-            **filling,
-            **({} if params is None else read_params(params, method)),
-            **parse_params(param or []),
-        },
-        label_ratio=label_ratio,
-        protocol=protocol,
-        seed=seed,
-        abstain_below=abstain_below,
-        annotate=annotate,
-        out=out,
-    )  # fmt: skip
-    run = fit_run(
-        settings,
-        verbose=sys.stderr.isatty() and not (quiet or as_json),
-        extra_files=None if no_report else report_files,
-    )
-    for warning in run.warnings:
-        typer.echo(f"Warning: {warning}", err=True)
-    if as_json:
-        print_json(run.document())
-    elif not quiet:
-        print_text(run_text(run, width(), has_report=not no_report))
-
-
-@app.command()
-def predict(
-    run: Run,
-    data: Data,
-    labels: Labels = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="CSV file to write.  [default: the output stream]"),
-    ] = None,
-    abstain_below: AbstainBelow = None,
-    data_dir: DataDir = None,
-    views_key: ViewsKey = None,
-    labels_key: LabelsKey = None,
-    graphs_key: GraphsKey = None,
-    samples_in: SamplesIn = None,
-    id_column: IdColumn = None,
-    label_column: LabelColumn = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-) -> None:
-    """Label new samples with the model of RUN.
-
-    DATA must hold the views of the run, by name. Writes CSV: sample_id, label, probability.
-    Where DATA come with labels, says how well these agree.
-    """
-    from manyview.report.run_text import prediction_text
-    from manyview.runs.predicting import check_writable, predict_run, write_predictions
-
-    source = source_of(
-        data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
-        label_column,
-    )  # fmt: skip
-    if out is not None:
-        check_writable(out)
-    prediction = predict_run(run, source, abstain_below=abstain_below)
-    if out is not None:
-        write_predictions(prediction, out)
-    elif not as_json:
-        typer.echo(prediction.csv(), nl=False)
-    if as_json:
-        print_json(prediction.document(out))
-    elif not quiet:
-        print_text(prediction_text(prediction, out, width()), err=out is None)
-
-
-@app.command()
-def explain(
-    run: Run,
-    sample: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The sample, by its sample_id in predictions.csv."),
-    ] = None,
-    data: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NEW",
-            help="Data of new samples, as for `manyview predict`: ID is one of theirs. May be "
-            "repeated, for several tables.",
-        ),
-    ] = None,
-    data_dir: DataDir = None,
-    views_key: ViewsKey = None,
-    labels_key: LabelsKey = None,
-    graphs_key: GraphsKey = None,
-    samples_in: SamplesIn = None,
-    id_column: IdColumn = None,
-    label_column: LabelColumn = None,
-    as_json: AsJson = False,
-) -> None:
-    """Say why a sample of RUN got its answer: neighbours, views, and their parts of it.
-
-    The parts add up to the log-odds of the answer against the runner-up. Without --sample, say
-    how many of all answers change when a view is left out.
-    """
-    from manyview.report.explanation_text import reasons_text
-    from manyview.runs.explaining import explain_run
-
-    source = source_of(
-        data or [], None, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
-        label_column,
-    )  # fmt: skip
-    reasons = explain_run(run, sample, source if data else None)
-    if as_json:
-        print_json(reasons.document())
-    else:
-        print_text(reasons_text(reasons, width()))
-
-
-app.command()(tune)
-app.command()(propose)
+for verb in (fit, predict, explain, tune, propose):
+    app.command()(verb)
 
 
 @app.command()

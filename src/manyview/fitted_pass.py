@@ -8,6 +8,8 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
+from manyview.anchors import FeatureAnchor
+from manyview.attachment import Attachment, SelectionRule
 from manyview.data.inputs import present_scale
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import weigh_views
@@ -17,7 +19,6 @@ from manyview.layers.node_selection import (
     node_confidence,
     select_edges,
 )
-from manyview.new_samples import Attachment, FeatureAnchor, SelectionRule
 
 Select = Callable[[GraphSupport, Tensor], Tensor]
 

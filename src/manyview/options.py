@@ -1,7 +1,11 @@
 """Options that several verbs of the command line share, and what they come to."""
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -76,16 +80,57 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder `manyview fit` left.")]
 
 
-def source_of(
-    data: list[str],
-    labels: str | None,
-    data_dir: str | None,
-    views_key: list[str] | None,
-    *options: str | None,
-) -> "DataSource":
-    """Put together where the data are and how to read them."""
-    from manyview.data.reading import ReadOptions
-    from manyview.runs.sources import DataSource
+@dataclass(frozen=True)
+class DataOptions:
+    """How to read DATA: options that every verb with data has."""
 
-    keys = views_key[0] if views_key and len(views_key) == 1 else views_key or None
-    return DataSource(tuple(data), labels, data_dir, ReadOptions(keys, *options))
+    data_dir: DataDir = None
+    views_key: ViewsKey = None
+    labels_key: LabelsKey = None
+    graphs_key: GraphsKey = None
+    samples_in: SamplesIn = None
+    id_column: IdColumn = None
+    label_column: LabelColumn = None
+
+    def source(
+        self, data: list[str], labels: str | None = None, missing: str | None = None
+    ) -> "DataSource":
+        """Put together where the data are and how to read them."""
+        from manyview.data.reading import ReadOptions
+        from manyview.runs.sources import DataSource
+
+        keys = self.views_key
+        options = ReadOptions(
+            views_key=keys[0] if keys and len(keys) == 1 else keys or None,
+            labels_key=self.labels_key,
+            graphs_key=self.graphs_key,
+            samples_in=self.samples_in,
+            id_column=self.id_column,
+            label_column=self.label_column,
+            missing=missing,
+        )
+        return DataSource(tuple(data), labels, self.data_dir, options)
+
+
+NO_OPTIONS = DataOptions()
+
+
+def with_data_options(verb: Callable[..., None]) -> Callable[..., None]:
+    """Offer each field of the verb's parameter `data_options` as an option, in its place.
+
+    typer makes options of single parameters alone, so it is shown a signature without it.
+    """
+    own = inspect.signature(verb).parameters
+    fields = inspect.signature(DataOptions).parameters
+    shown: dict[str, inspect.Parameter] = {}
+    for name, parameter in own.items():
+        shown |= fields if name == "data_options" else {name: parameter}
+
+    @wraps(verb)
+    def called(**values: Any) -> None:
+        data_options = DataOptions(**{name: values.pop(name) for name in fields})
+        verb(data_options=data_options, **values)
+
+    called.__annotations__ = {name: one.annotation for name, one in shown.items()}
+    vars(called)["__signature__"] = inspect.Signature(list(shown.values()))
+    return called

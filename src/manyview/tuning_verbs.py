@@ -8,25 +8,21 @@ import typer
 
 from manyview.options import (
     INTERRUPTED,
+    NO_OPTIONS,
     AsJson,
     Data,
-    DataDir,
-    GraphsKey,
-    IdColumn,
-    LabelColumn,
+    DataOptions,
     Labels,
-    LabelsKey,
     Method,
     Protocol,
     Quiet,
     Run,
-    SamplesIn,
-    ViewsKey,
-    source_of,
+    with_data_options,
 )
 from manyview.terminal import print_json, print_text, width
 
 
+@with_data_options
 def tune(
     data: Data,
     labels: Labels = None,
@@ -59,13 +55,7 @@ def tune(
             help="The tuning's folder, new or its own.  [default: tuning/DATA-METHOD-seedS]",
         ),
     ] = None,
-    data_dir: DataDir = None,
-    views_key: ViewsKey = None,
-    labels_key: LabelsKey = None,
-    graphs_key: GraphsKey = None,
-    samples_in: SamplesIn = None,
-    id_column: IdColumn = None,
-    label_column: LabelColumn = None,
+    data_options: DataOptions = NO_OPTIONS,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -80,17 +70,14 @@ def tune(
     from manyview.tuning.tuned_data import tune_data
 
     settings = RunSettings(
-        source=source_of(
-            data, labels, data_dir, views_key, labels_key, graphs_key, samples_in, id_column,
-            label_column,
-        ),
+        source=data_options.source(data, labels),
         method=method,
         params=parse_params(param or []),
         label_ratio=label_ratio,
         protocol=protocol,
         seed=seed,
         out=out,
-    )  # fmt: skip
+    )
     tuned = tune_data(
         settings,
         n_trials=trials,

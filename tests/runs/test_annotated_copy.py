@@ -19,22 +19,14 @@ def checksum(file):
 
 
 @pytest.fixture
-def file(tiny_views, tmp_path):
+def file(unlabeled_cohort, tiny_views, tmp_path):
     """60 samples named p0 to p59; the last five lack `colour`, twelve have a diagnosis."""
-    names = [f"p{number}" for number in range(60)]
-    parts = {}
-    for name, view in tiny_views.views.items():
-        n_rows = 55 if name == "colour" else 60
-        parts[name] = anndata.AnnData(
-            view[:n_rows],
-            obs=pd.DataFrame(index=names[:n_rows]),
-            var=pd.DataFrame(index=[f"{name}{number}" for number in range(view.shape[1])]),
-        )
-    whole = mudata.MuData(parts)
     known = tiny_views.known_labels
-    whole.obs["diagnosis"] = np.where(known == -1, None, np.array(["a", "b", "c"])[known])
-    whole.obs["age"] = np.arange(60.0)
-    whole.write(tmp_path / "cohort.h5mu")
+    unlabeled_cohort.obs["diagnosis"] = np.where(
+        known == -1, None, np.array(["a", "b", "c"])[known]
+    )
+    unlabeled_cohort.obs["age"] = np.arange(60.0)
+    unlabeled_cohort.write(tmp_path / "cohort.h5mu")
     return tmp_path / "cohort.h5mu"
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from manyview.anchors import FeatureAnchor, GraphAnchor
+from manyview.attachment import Attachment
 from manyview.baselines.gcn import mean_graph
 from manyview.baselines.graph_inputs import (
     GraphNetworkClassifier,
@@ -25,7 +27,7 @@ from manyview.distributions import softmax
 from manyview.layers.fusion import GraphFusion
 from manyview.layers.graph_convolution import GraphConvolution
 from manyview.network import MGCNDNS, network_inputs
-from manyview.new_samples import Attachment, FeatureAnchor, GraphAnchor, attach
+from manyview.new_samples import attach
 from manyview.parameters import check_number, check_whole_number
 from manyview.training import TrainingCurve, train_on_codes
 
