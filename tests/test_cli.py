@@ -300,7 +300,7 @@ def test_explain_tells_of_a_new_sample_what_predict_answers(manyview, refused, t
     assert (code, err) == (0, "")
     assert f"\nSample   {name}, came after the fit\n" in out
     assert refused("explain", "run", "--data", "new") == (
-        "new data need the id of one of their samples: say which, with --sample."
+        "--data needs --sample, the id of one of the new samples; got none."
     )
     assert refused("explain", "run", "--data", "new", "--sample", "zebra").startswith(
         "No sample has the id 'zebra'. The ids go from "
@@ -433,7 +433,10 @@ ERRORS = {
         ("fit", "shapes.npz", "--method", "knn", "--calibrate"),
         None,
     ),
-    "explain no run": (("explain", "nothing"), "There is no run nothing."),
+    "explain no run": (
+        ("explain", "nothing"),
+        "There is no run nothing. `manyview fit DATA --out FOLDER` makes one.",
+    ),
     "wrong protocol": (
         ("fit", "shapes.npz", "--protocol", "randon"),
         "protocol must be one of 'stratified', 'random'; got 'randon'. Did you mean 'random'?",
@@ -474,7 +477,10 @@ ERRORS = {
         ("fit", "shapes.npz", "--out", "full"),
         "The output folder full exists and is not empty. Remove it, or name another with --out.",
     ),
-    "no run": (("predict", "nothing", "shapes.npz"), "There is no run nothing."),
+    "no run": (
+        ("predict", "nothing", "shapes.npz"),
+        "There is no run nothing. `manyview fit DATA --out FOLDER` makes one.",
+    ),
     "not a run": (
         ("predict", "full", "shapes.npz"),
         "full is not the folder of a run: it has no run.json.",

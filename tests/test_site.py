@@ -96,6 +96,15 @@ def test_reference_shows_every_parameter(site):
         assert f"<code>{name}</code>" in page, name
 
 
+def test_reference_says_what_an_attribute_holds_as_a_sentence(site):
+    page = (site / "reference" / "classifier.html").read_text(encoding="utf-8")
+    assert "</b> – [sample], a label for every fitted sample" in page
+    for path in (site / "reference").glob("*.html"):
+        assert not re.search(
+            r'–\s*<div class="doc-md-description">\s*</div>', path.read_text(encoding="utf-8")
+        ), path
+
+
 def test_support_lists_every_extra():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     listed = re.findall(r"^\| `([\w-]+)` \|", text_of("support.md"), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What MkDocs is told beside mkdocs.yml: formulas, sessions, and the help of every command."""
+"""What MkDocs is told beside mkdocs.yml: formulas, sessions, attributes, help of commands."""
 
 import io
 import os
@@ -10,6 +10,9 @@ from unittest.mock import patch
 from latex2mathml.converter import convert
 
 HELP = re.compile(r"^<!-- manyview (.*) --help -->$", re.MULTILINE)
+BARE = re.compile(  # an attribute whose docstring says everything after the colon
+    r'\s*(?:\(<code>([^\n]*)</code>\)\s*)?–\s*<div class="doc-md-description">\s*</div>'
+)
 SESSION = re.compile(r"^```python(?=[^\n]*\n>>> )", re.MULTILINE)
 
 
@@ -25,6 +28,16 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     """Colour sessions as such, and put the help of a command where a comment names it."""
     markdown = SESSION.sub("```pycon", markdown)
     return HELP.sub(lambda found: f"```text\n{help_of(found[1])}```", markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Show what an attribute holds as a sentence, not as a type."""
+    return BARE.sub(lambda found: meaning(found[1]), html)
+
+
+def meaning(text: str | None) -> str:
+    """Return the words behind an attribute's name, with code where backticks stand."""
+    return "" if text is None else " – " + re.sub(r"`([^`]*)`", r"<code>\1</code>", text)
 
 
 def formula(source: str, *_: Any, **__: Any) -> str:

@@ -162,7 +162,9 @@ def test_disjoint_observations_are_refused():
 def test_unknown_place_is_refused_with_those_there(cohort):
     with pytest.raises(InputError, match=r"nothing at 'rna/obsm/X_umap'.*Did you mean 'rna/obsm"):
         read_views(cohort, views_key="rna/obsm/X_umap")
-    with pytest.raises(InputError, match=r"it has rna/obsp/distances"):
+    with pytest.raises(
+        InputError, match=r"rna/obsp/distances.* Pass one of these as graphs_key=\.$"
+    ):
         read_views(cohort, graphs_key="obsp/none")
 
 

@@ -145,7 +145,7 @@ def test_without_the_library_the_refusal_names_both_ways_out(monkeypatch):
     with pytest.raises(InputError) as error:
         check_search("auto", 100_000)
     assert "among 100,000 samples needs pynndescent, which is not installed" in str(error.value)
-    assert "pip install manyview[scale]" in str(error.value)
+    assert "pip install 'manyview[scale]'" in str(error.value)
     assert "neighbor_search='exact'" in str(error.value)
 
 

@@ -157,7 +157,7 @@ def _find(data: Any, key: str, slots: Sequence[str], option: str, source: str) -
     places = _places(data, slots)
     raise InputError(
         f"{source} has nothing at {key!r}; it has {shown_names(places) or 'nothing'}."
-        f"{did_you_mean(key, places) or f' Pass one of these as {option}='}"
+        f"{did_you_mean(key, places) or f' Pass one of these as {option}=.'}"
     )
 
 

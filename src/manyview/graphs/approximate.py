@@ -102,7 +102,7 @@ def import_pynndescent(n_samples: int) -> Any:
     except ImportError as error:
         raise InputError(
             f"the approximate search for neighbours among {n_samples:,} samples needs pynndescent, "
-            "which is not installed. Install it with: pip install manyview[scale], or use "
+            "which is not installed. Install it with: pip install 'manyview[scale]', or use "
             "neighbor_search='exact', which compares all pairs."
         ) from error
     return pynndescent

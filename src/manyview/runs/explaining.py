@@ -52,7 +52,7 @@ def explain_run(
     With a source of other data, `sample` is one of theirs, which came after the fit.
     """
     if source is not None and sample is None:
-        raise InputError("new data need the id of one of their samples: say which, with --sample.")
+        raise InputError("--data needs --sample, the id of one of the new samples; got none.")
     record = read_record(folder)
     method = find_method(record["method"])
     if not hasattr(method, "explainer"):

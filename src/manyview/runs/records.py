@@ -201,7 +201,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     """Read the `run.json` of a run's folder."""
     if not folder.is_dir():
         near = [one.name for one in folder.parent.glob("*") if one.is_dir()]
-        raise DataFileError(f"There is no run {folder}.{did_you_mean(folder.name, near)}")
+        way_out = did_you_mean(folder.name, near) or " `manyview fit DATA --out FOLDER` makes one."
+        raise DataFileError(f"There is no run {folder}.{way_out}")
     file = folder / RUN_NAME
     if not file.is_file():
         raise DataFileError(f"{folder} is not the folder of a run: it has no {RUN_NAME}.")
