@@ -29,7 +29,7 @@ def run(dataset, variant, seed):
     is_new = draw_labeled(dataset.labels, 0.2, random_state=1000 + seed)
     labels = np.full(len(is_new), None, dtype=object)
     labels[~is_new] = hide_labels(dataset.labels[~is_new], RATIO, random_state=seed).astype(object)
-    model = MGCNDNSClassifier(recipe="paper", random_state=seed)
+    model = MGCNDNSClassifier(random_state=seed)
     views = MultiView(dataset.views)
     if variant == "held out":
         answers = model.fit(views[~is_new], labels[~is_new]).predict(views[is_new])

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import daily_use
 import few_labels
+import label_draws
 import lesson_parts
 import numpy as np
 import recipe_costs
@@ -218,6 +219,7 @@ def few_label_parts():
         "beside_taught": few_labels.beside_taught(study),
         "lesson_parts": lesson_parts.table(),
         "recipe_costs": recipe_costs.table(),
+        "label_draws": label_draws.table(),
     }
 
 

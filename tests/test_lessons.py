@@ -236,3 +236,17 @@ def test_divergence_is_0_for_what_was_taught_and_takes_certain_targets():
     expected = torch.nn.functional.cross_entropy(logits, certain.argmax(1))
     found = lesson_divergence(logits, certain, torch.ones(4))
     torch.testing.assert_close(found, expected)
+
+
+def test_answers_alone_may_tell_the_shares():
+    """As many labels of every class pull the shares together, unless they are not to be heard."""
+    answers, codes = random_answers(certain=3.0), some_codes()
+    graphs = [random_graph()]
+    heard, unheard = (
+        prepare_lesson(answers, codes, graphs, class_shares=source)
+        for source in ("labels", "answers")
+    )
+    expected = smooth(answers, codes, graphs, np.ones(1)) ** SHARPNESS
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(unheard.targets, expected, rtol=1e-5)
+    assert np.abs(heard.targets - unheard.targets).max() > 0.01

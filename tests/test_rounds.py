@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import hide_labels, load_dataset
 from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import InputError
-from manyview.lessons import Lesson
+from manyview.lessons import Lesson, prepare_lesson
 from manyview.rounds import Round, train_in_rounds
 from manyview.training import TrainingCurve, train_on_codes
 
@@ -261,3 +261,20 @@ def test_class_weights_reach_every_round(tiny_views):
 def test_wrong_parameters_are_refused(tiny_views, parameters, message):
     with pytest.raises(InputError, match=message):
         fit(tiny_views.views, tiny_views.known_labels, **parameters)
+
+
+def test_labels_added_later_tell_no_shares(tiny_views, monkeypatch):
+    given = tiny_views.views, tiny_views.known_labels
+    asked = []
+
+    def prepare_and_keep(*args, class_shares, **kwargs):
+        asked.append(class_shares)
+        return prepare_lesson(*args, class_shares=class_shares, **kwargs)
+
+    monkeypatch.setattr("manyview.classifier.prepare_lesson", prepare_and_keep)
+    model = fit(*given, warm_start=True)
+    model.fit(*given)
+    fit(*given, class_shares="answers", max_rounds=1)
+    assert asked == ["labels", "labels", "answers", "answers"]
+    with pytest.raises(InputError, match="class_shares must be one of 'labels', 'answers'"):
+        fit(*given, class_shares="sizes")

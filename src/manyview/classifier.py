@@ -55,6 +55,10 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         selection. "paper" trains one network on the labels alone, as the paper does.
     max_rounds
         Networks taught so after the first; fewer where answers have settled. 0 is as "paper".
+    class_shares
+        What tells the networks how large the classes are: "labels", where they have each class in
+        about its share of all samples, as drawing class by class gives them; "answers", where
+        labels were picked in another way, as those of a warm start are always taken to be.
     n_neighbors
         Neighbours k in each view's graph; "auto" takes 10 to 20, the more the fewer samples are
         labeled, and less where classes are small (see `choose_n_neighbors`).
@@ -206,6 +210,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         *,
         recipe: str = "few-labels",
         max_rounds: int = 2,
+        class_shares: str = "labels",
         n_neighbors: int | str = "auto",
         metric: str = "cosine",
         scaling: Scaling = "unit",
@@ -241,6 +246,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     ) -> None:
         self.recipe = recipe
         self.max_rounds = max_rounds
+        self.class_shares = class_shares
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.scaling = scaling
@@ -398,7 +404,13 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             return softmax(network(*inputs).cpu().numpy())
 
         def lesson_of(answers: np.ndarray) -> Lesson:
-            return prepare_lesson(answers, codes, self.view_graphs_, self._class_weights(codes))
+            return prepare_lesson(
+                answers,
+                codes,
+                self.view_graphs_,
+                self._class_weights(codes),
+                class_shares=self.class_shares if earlier is None else "answers",
+            )
 
         max_rounds = self.max_rounds if earlier is None else min(self.max_rounds, 1)
         if self.recipe == "paper" or (codes >= 0).all():

@@ -56,8 +56,12 @@ def prepare_lesson(
     codes: np.ndarray,
     view_graphs: Sequence[sparse.csr_array],
     class_weight: np.ndarray | None = None,
+    *,
+    class_shares: str = "labels",
 ) -> Lesson:
     """Clean a network's answers into a lesson for the next.
+
+    `class_shares` says whether the labels tell the size of the classes, or the answers alone.
 
     Shapes
     ------
@@ -67,7 +71,9 @@ def prepare_lesson(
     class_weight : [class]
     """
     graphs = [without_loops(graph) for graph in view_graphs]
-    answers = align_shares(probabilities, expected_shares(probabilities, codes))
+    answers = probabilities.astype(np.float64)
+    if class_shares == "labels":
+        answers = align_shares(probabilities, expected_shares(probabilities, codes))
     agreement = np.array([view_agreement(graph, answers) for graph in graphs])
     shares = np.maximum(agreement, LEAST_AGREEMENT)
     shares /= shares.sum()

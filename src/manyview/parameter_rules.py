@@ -14,6 +14,7 @@ from manyview.parameters import check_number, check_whole_number
 
 CHOICES = {
     "recipe": ("few-labels", "paper"),
+    "class_shares": ("labels", "answers"),
     "metric": ("cosine", "euclidean"),
     "symmetry": ("union", "mutual"),
     "graph_learning": ("edge", "low-rank", "full", None),

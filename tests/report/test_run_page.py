@@ -33,7 +33,7 @@ HEADINGS = [
 
 @pytest.fixture(scope="module")
 def fitted():
-    return fit_nasty(max_epochs=5)
+    return fit_nasty(max_epochs=30)
 
 
 def page_of(data, labels, model, **changes):

@@ -1,0 +1,54 @@
+"""The study of how labels are drawn draws as it says, and tells what it found."""
+
+import label_draws
+import numpy as np
+import pytest
+
+from manyview import load_dataset
+
+
+def test_draws_are_what_they_are_called():
+    labels = np.repeat([0, 1, 2], [300, 60, 240])
+    counts = {
+        draw: np.bincount(labels[mark(labels, 0)], minlength=3).tolist()
+        for draw, mark in label_draws.DRAWS.items()
+    }
+    assert counts["in proportion"] == [15, 3, 12]
+    assert counts["the same number of each"] == [10, 10, 10]
+    assert sum(counts["at random"]) == 30
+    assert counts["at random"] != counts["in proportion"]
+
+
+def test_forms_are_fitted_with_the_labels_drawn():
+    class Few:
+        data = load_dataset("digits")
+        views, labels = data.views[:120], data.labels[:120]
+
+    one, again = (label_draws.run(Few, "in proportion", "plain GCN", seed) for seed in (0, 0))
+    assert one == again
+    assert 0.3 < one["accuracy"] < 1
+
+
+def test_table_compares_seeds_that_all_have(tmp_path, monkeypatch):
+    file = tmp_path / "draws.jsonl"
+    monkeypatch.setattr(label_draws, "RECORDS", file)
+    assert label_draws.table() == "No data set has been run with all draws yet."
+    lines = [
+        f'{{"dataset": "digits", "draw": "{draw}", "form": {form}, "seed": {seed}, '
+        f'"accuracy": {0.5 + 0.1 * seed}}}\n'
+        for seed in range(2)
+        for draw in label_draws.DRAWS
+        for form in ('"default"', '"class_shares=\\"answers\\""', '"plain GCN"')
+    ]
+    file.write_text("".join(lines[:-1]))
+    told = label_draws.table().splitlines()
+    assert told[0] == "| labels drawn | | digits (n = 1) | mean |"
+    assert told[2] == "| in proportion | default | 50.0 | 50.0 |"
+    file.write_text("".join(lines))
+    assert label_draws.table().splitlines()[2] == "| in proportion | default | 55.0 (7.1) | 55.0 |"
+    assert len(told) == 2 + 9
+
+
+@pytest.mark.parametrize("form", label_draws.FORMS)
+def test_every_form_can_be_made(form):
+    assert label_draws.MGCNDNSClassifier(**label_draws.FORMS[form]).get_params()
