@@ -2,7 +2,7 @@
 
 Every fit is one line of `results/calibration.jsonl`: the expected calibration error (15 equally
 wide bins) and the mean surprise (negative log-likelihood, in nats) of the hidden labels with the
-probabilities as the network gives them, with the temperature from one fold, from three folds, and
+probabilities of a fit without calibration, with the temperature from one fold, from three folds, and
 with the best there is, found on the hidden labels themselves. A run that was stopped goes on where
 it stopped.
 
@@ -53,17 +53,16 @@ def run(dataset, ratio, seed):
     """Fit once with three folds; the first of them alone is what one fold gives."""
     labels = hide_labels(dataset.labels, ratio, random_state=seed)
     hidden = ~is_known(labels)
-    model = MGCNDNSClassifier(
-        recipe="paper", random_state=seed, calibration="temperature", calibration_folds=3
-    )
+    model = MGCNDNSClassifier(random_state=seed, calibration="temperature", calibration_folds=3)
     start = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
         model.fit(dataset.views, labels)
     seconds = perf_counter() - start
-    logits = model.explainer().logits[hidden] * model.temperature_
-    truth = np.searchsorted(model.classes_, dataset.labels[hidden])
     found = model.calibration_
+    # Those of the model without calibration.
+    logits = model.explainer().logits[hidden] * (1.0 if found is None else found.temperature)
+    truth = np.searchsorted(model.classes_, dataset.labels[hidden])
     temperatures = {"before": 1.0, "best": fit_temperature(logits, truth, prior_spread=1e6)}
     record = {"n_labeled": int((~hidden).sum()), "n_held_out": 0, "n_folds_auto": None}
     if found is not None:
