@@ -2,9 +2,9 @@
 
 Every fit is one line of `results/calibration.jsonl`: the expected calibration error (15 equally
 wide bins) and the mean surprise (negative log-likelihood, in nats) of the hidden labels with the
-probabilities of a fit without calibration, with the temperature from one fold, from three folds, and
-with the best there is, found on the hidden labels themselves. A run that was stopped goes on where
-it stopped.
+probabilities of a fit without calibration, with the temperature from one fold, from three folds,
+and with the best there is, found on the hidden labels themselves. A run that was stopped goes on
+where it stopped.
 
     python benchmarks/calibration.py                        # all data sets
     python benchmarks/calibration.py 3sources digits        # these

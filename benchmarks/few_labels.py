@@ -13,6 +13,7 @@ from manyview.report.results import METRICS, study_results
 from manyview.report.statistics import average_ranks, paired_t_test
 
 OWN, PLAIN, PLAIN_TAUGHT = "mgcn-dns", "plain", "plain-taught"
+NOTICEABLE = 0.2  # points
 ENTRIES = (OWN, "paper", PLAIN, PLAIN_TAUGHT, "ssgcn", "label-spreading", "amgl", "mlan")
 
 
@@ -123,7 +124,7 @@ def beside_taught(study):
             )
     if not told:
         return ""
-    modules = "little more" if min(gaps) > 0 else "nothing that lasts"
+    modules = "a little more" if min(gaps) >= NOTICEABLE else "nothing more"
     return (
         "Against a plain GCN taught by the same lessons, that is without graph learning and node "
         f"selection, the default is at {', '.join(told)}: what it gains comes from the lessons, "
