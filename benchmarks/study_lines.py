@@ -104,7 +104,8 @@ def figure(records, series, shares, *, x_name, own, metric="accuracy", titles=No
         for one, look in zip(series, looks([one == own for one in series]), strict=True)
         if any(record["series"] == one for record in records)
     }
-    n_rows = -(-len(drawn_looks) // 5)
+    n_columns = min(2 * len(names), 5)  # of the legend; more are wider than the panels
+    n_rows = -(-len(drawn_looks) // n_columns)
     drawn, axes = panels(len(names), height=2.0, extra=0.2 + 0.14 * n_rows)
     with rc_context(STYLE):
         for ax, name in zip(axes, names, strict=True):
@@ -120,5 +121,5 @@ def figure(records, series, shares, *, x_name, own, metric="accuracy", titles=No
             ax.set_title(dataset_title(name))
             ax.set_xlabel(x_name)
             ax.set_ylabel("accuracy (%)")
-        legend_below(drawn, axes[0], 5)
+        legend_below(drawn, axes[0], n_columns)
     return drawn
