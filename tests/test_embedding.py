@@ -30,7 +30,7 @@ def test_embedding_carries_the_answers_of_the_fit(model):
     hidden = model.embedding_
     assert hidden.shape == (60, 7)
     assert hidden.dtype == np.float32
-    logits = model.selected_graph_ @ (hidden @ model.attachment_.weights[-1])
+    logits = model.selected_graph_ @ (hidden @ model.attachment_.weights[-1]) / model.temperature_
     shares = torch.softmax(torch.from_numpy(logits), dim=1).numpy()
     np.testing.assert_allclose(shares, model.label_distributions_, atol=1e-4)
 

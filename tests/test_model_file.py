@@ -177,10 +177,14 @@ def test_altered_values_are_refused(tmp_path, saved):
     file = tmp_path / "model" / "model.json"
     document = json.loads(file.read_text())
     learned = dict(dict(document["model"]["dict"])["learned"]["dict"])
-    assert learned["temperature_"] == 1.0
+    temperature = learned["temperature_"]
     file.write_text(file.read_text().replace('"temperature_",\n', '"temperature_", ', 1))
-    assert MGCNDNSClassifier.load(tmp_path / "model").temperature_ == 1.0  # only the layout changed
-    altered = json.dumps(document).replace('["temperature_", 1.0]', '["temperature_", 0.01]')
+    loaded = MGCNDNSClassifier.load(tmp_path / "model")  # only the layout changed
+    assert loaded.temperature_ == temperature
+    altered = json.dumps(document).replace(
+        f'["temperature_", {temperature}]', '["temperature_", 0.01]'
+    )
+    assert altered != json.dumps(document)
     file.write_text(altered)
     with pytest.raises(DataFileError) as error:
         MGCNDNSClassifier.load(tmp_path / "model")

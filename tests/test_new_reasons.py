@@ -89,7 +89,7 @@ def test_new_samples_of_given_graphs_are_explained(tiny_views, rng):
     model = MGCNDNSClassifier(random_state=0, max_epochs=5)
     model.fit(views[:50], tiny_views.known_labels[:50])
     why = model.explain_new(views[50:], 4)
-    logits = model.attachment_.logits(views[50:])[4]
+    logits = model.attachment_.logits(views[50:])[4] / model.temperature_
     assert why.logit == pytest.approx(logits.max(), abs=1e-5)
     assert any("links" in one.views for one in why.neighbors)
 

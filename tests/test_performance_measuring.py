@@ -72,7 +72,8 @@ def test_summary_gives_median_and_quartiles():
 @pytest.fixture(scope="module")
 def training():
     views, labels, _ = made_problem(200, 0.1)
-    return catch_training(MGCNDNSClassifier(n_neighbors=5, random_state=0), views, labels)
+    model = MGCNDNSClassifier(recipe="paper", n_neighbors=5, random_state=0)
+    return catch_training(model, views, labels)
 
 
 def test_caught_training_trains_and_times_every_epoch(training):

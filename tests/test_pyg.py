@@ -89,7 +89,7 @@ def test_a_fitted_model_becomes_a_graph_for_any_network(tiny_views):
     # The model's own network, from nothing but what was handed on.
     first, last = (torch.from_numpy(weight) for weight in model.attachment_.weights)
     dense = torch.from_numpy(graph)
-    logits = dense @ ((dense @ (data.x @ first)).relu() @ last)
+    logits = dense @ ((dense @ (data.x @ first)).relu() @ last) / model.temperature_
     torch.testing.assert_close(logits.softmax(1), data.probabilities, atol=1e-4, rtol=1e-3)
     assert data.y.tolist() == tiny_views.known_labels.tolist()
 
