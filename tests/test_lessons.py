@@ -13,6 +13,7 @@ from manyview.lessons import (
     TRUST,
     align_shares,
     expected_shares,
+    graph_agreement,
     prepare_lesson,
     smooth,
     view_agreement,
@@ -250,3 +251,24 @@ def test_answers_alone_may_tell_the_shares():
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(unheard.targets, expected, rtol=1e-5)
     assert np.abs(heard.targets - unheard.targets).max() > 0.01
+
+
+def two_groups(sizes):
+    """Two cliques, the answers of the first less and less sure."""
+    blocks = [np.ones((size, size)) - np.eye(size) for size in sizes]
+    graph = sparse.csr_array(sparse.block_diag(blocks))
+    first = np.r_[np.linspace(0.51, 0.95, sizes[0]), np.full(sizes[1], 0.05)]
+    return graph, np.column_stack([first, 1 - first])
+
+
+def test_shares_that_the_graphs_speak_against_are_not_taken():
+    graph, answers = two_groups((40, 10))
+    codes = np.full(50, -1)
+    codes[:5], codes[-5:] = 0, 1  # as many of each, which is no fair sample
+    aligned = align_shares(answers, expected_shares(answers, codes))
+    assert graph_agreement([graph], aligned) < graph_agreement([graph], answers) - 0.01
+    heard, unheard = (
+        prepare_lesson(answers, codes, [graph], class_shares=source)
+        for source in ("labels", "answers")
+    )
+    np.testing.assert_array_equal(heard.targets, unheard.targets)

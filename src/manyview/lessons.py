@@ -26,6 +26,9 @@ TRUST = 2.0  # power of the probability of an answer that is its weight
 # What the logits of a network that learned sharpened answers are divided by: it is too sure, and
 # half of the power, as factors go, is taken back.
 TAUGHT_TEMPERATURE = SHARPNESS**0.5
+# Agreement in the graphs that answers may lose when classes are weighed; labels that are no fair
+# sample of the classes cost more.
+DISAGREEMENT = 0.01
 LEAST_AGREEMENT = 1e-3  # of a view, so that the next network can still find it useful
 
 
@@ -73,7 +76,9 @@ def prepare_lesson(
     graphs = [without_loops(graph) for graph in view_graphs]
     answers = probabilities.astype(np.float64)
     if class_shares == "labels":
-        answers = align_shares(probabilities, expected_shares(probabilities, codes))
+        aligned = align_shares(probabilities, expected_shares(probabilities, codes))
+        if graph_agreement(graphs, answers) - graph_agreement(graphs, aligned) <= DISAGREEMENT:
+            answers = aligned
     agreement = np.array([view_agreement(graph, answers) for graph in graphs])
     shares = np.maximum(agreement, LEAST_AGREEMENT)
     shares /= shares.sum()
@@ -176,6 +181,18 @@ def view_agreement(graph: sparse.csr_array, probabilities: np.ndarray) -> float:
     if chance >= 1:
         return 0.0
     return max((meeting - chance) / (1 - chance), 0.0)
+
+
+def graph_agreement(graphs: Sequence[sparse.csr_array], probabilities: np.ndarray) -> float:
+    """Say how far neighbours have one likeliest class, as a mean over the graphs.
+
+    Shapes
+    ------
+    graphs : [sample, sample] each, no self-loops
+    probabilities : [sample, class]
+    """
+    answers = np.eye(probabilities.shape[1])[probabilities.argmax(axis=1)]
+    return float(np.mean([view_agreement(graph, answers) for graph in graphs]))
 
 
 def smooth(
