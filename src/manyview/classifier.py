@@ -73,7 +73,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         Edges whose ends share fewer neighbours are removed.
     neighbor_search
         "exact" compares all pairs of samples; "approximate" finds most neighbours of very many
-        samples (needs `pip install manyview[scale]`), how many is in `neighbor_recall_`; "auto"
+        samples (needs `pip install 'manyview[scale]'`), how many is in `neighbor_recall_`; "auto"
         is exact up to 30,000 samples.
     missing
         "error" refuses single NaNs; "impute" fills them with the mean of their column. A row that
