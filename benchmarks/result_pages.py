@@ -220,6 +220,7 @@ def few_label_parts():
         "lesson_parts": lesson_parts.table(),
         "recipe_costs": recipe_costs.table(),
         "label_draws": label_draws.table(),
+        "other_draws": label_draws.sentence(),
     }
 
 

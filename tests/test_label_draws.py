@@ -1,5 +1,7 @@
 """The study of how labels are drawn draws as it says, and tells what it found."""
 
+import json
+
 import label_draws
 import numpy as np
 import pytest
@@ -32,7 +34,7 @@ def test_forms_are_fitted_with_the_labels_drawn():
 def test_table_compares_seeds_that_all_have(tmp_path, monkeypatch):
     file = tmp_path / "draws.jsonl"
     monkeypatch.setattr(label_draws, "RECORDS", file)
-    assert label_draws.table() == "No data set has been run with all draws yet."
+    assert label_draws.table() == label_draws.sentence() == label_draws.NOTHING
     lines = [
         f'{{"dataset": "digits", "draw": "{draw}", "form": {form}, "seed": {seed}, '
         f'"accuracy": {0.5 + 0.1 * seed}}}\n'
@@ -47,6 +49,22 @@ def test_table_compares_seeds_that_all_have(tmp_path, monkeypatch):
     file.write_text("".join(lines))
     assert label_draws.table().splitlines()[2] == "| in proportion | default | 55.0 (7.1) | 55.0 |"
     assert len(told) == 2 + 9
+
+
+def test_sentence_says_who_wins(tmp_path, monkeypatch):
+    percents = {("at random", "default"): 60, ("the same number of each", "plain GCN"): 61.5}
+    file = tmp_path / "draws.jsonl"
+    monkeypatch.setattr(label_draws, "RECORDS", file)
+    records = [
+        {"dataset": "digits", "draw": draw, "form": form, "seed": 0}
+        | {"accuracy": percents.get((draw, form), 62) / 100}
+        for draw, form in label_draws.EVERY
+    ]
+    file.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    assert label_draws.sentence() == (
+        "With 5% drawn at random the default loses 2.0 points beside a plain GCN, with the same "
+        "number of each class it gains 0.5 (mean of 1 data sets)."
+    )
 
 
 @pytest.mark.parametrize("form", label_draws.FORMS)

@@ -57,8 +57,9 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         Networks taught so after the first; fewer where answers have settled. 0 is as "paper".
     class_shares
         What tells the networks how large the classes are: "labels", where they have each class in
-        about its share of all samples, as drawing class by class gives them; "answers", where
-        labels were picked in another way, as those of a warm start are always taken to be.
+        about its share of all samples, as drawing class by class gives them, and where the graphs
+        do not speak against it; "answers", where labels were picked in another way, as those of a
+        warm start are always taken to be.
     n_neighbors
         Neighbours k in each view's graph; "auto" takes 10 to 20, the more the fewer samples are
         labeled, and less where classes are small (see `choose_n_neighbors`).

@@ -64,7 +64,8 @@ def prepare_lesson(
 ) -> Lesson:
     """Clean a network's answers into a lesson for the next.
 
-    `class_shares` says whether the labels tell the size of the classes, or the answers alone.
+    `class_shares` says whether the labels tell the size of the classes, or the answers alone. Even
+    so labels are not believed where neighbours would then agree less on the likeliest class.
 
     Shapes
     ------
