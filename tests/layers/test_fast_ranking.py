@@ -183,6 +183,37 @@ def test_fast_gain_is_the_same_every_time(generator):
     assert all(torch.equal(*pair) for pair in zip(*results, strict=True))
 
 
+@pytest.mark.parametrize("temperature", [0.01, 1.0])
+def test_probabilities_kept_for_the_gradient_change_nothing(generator, monkeypatch, temperature):
+    scores = scores_of("several scales", 3000, generator).requires_grad_()
+    incoming = torch.randn(3000, generator=generator, dtype=torch.float64)
+    gradients = []
+    for n_kept in (10**9, 0):
+        monkeypatch.setattr(fast_ranking, "KEPT_ENTRIES", n_kept)
+        gain = fast_gain(scores, temperature)
+        gradients.append(torch.autograd.grad(gain, scores, incoming)[0])
+    kept, computed_again = gradients
+    largest = kept.abs().max().item()
+    torch.testing.assert_close(computed_again, kept, rtol=0, atol=1e-6 * largest)
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-11])
+@pytest.mark.parametrize("largest", [1e-9, 1e-6, 1e-4, 1e-3, 1e-2])
+def test_series_has_the_terms_it_needs_and_no_more(largest, tolerance):
+    n_terms = fast_ranking._n_terms(largest, tolerance)
+    p = torch.tensor(largest, dtype=torch.float64)
+    powers = p ** torch.arange(1, fast_ranking.MAX_TERMS + 1)
+    for terms, whole in (
+        (fast_ranking.GAIN_TERMS, fast_ranking._gain_of(p)),
+        (fast_ranking.SLOPE_TERMS, fast_ranking._slope_of(p)),
+    ):
+        by_count = (torch.tensor(terms, dtype=torch.float64) * powers).cumsum(0)
+        left_out = (whole - by_count).abs() / p
+        assert left_out[n_terms - 1] <= 1.1 * tolerance or n_terms == fast_ranking.MAX_TERMS
+    # Left out of the slope, which is the larger.
+    assert n_terms == 1 or left_out[n_terms - 2] > 0.9 * tolerance
+
+
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
 def test_entries_grow_no_faster_than_nodes(generator, name):
     for temperature in (0.01, 1.0):

@@ -3,8 +3,12 @@
 A single unit is its own 16 positions; in a smooth block Chebyshev points stand for them.
 """
 
+from functools import lru_cache
+from math import ceil
+
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from manyview.layers.chebyshev import (
     N_POINTS,
@@ -18,8 +22,7 @@ from manyview.layers.rank_blocks import RankBlocks
 
 def in_units(values: Tensor, n_units: int) -> Tensor:
     """Pad values of all positions with zeros and lay them out by unit: [unit, position]."""
-    padding = values.new_zeros(n_units * N_POINTS - len(values))
-    return torch.cat([values, padding]).view(n_units, N_POINTS)
+    return pad(values, (0, n_units * N_POINTS - len(values))).view(n_units, N_POINTS)
 
 
 def rank_points(blocks: RankBlocks) -> Tensor:
@@ -31,27 +34,41 @@ def rank_points(blocks: RankBlocks) -> Tensor:
     return blocks.starts[:, None] + torch.where(blocks.is_smooth[:, None], between, own)
 
 
-def point_weights(blocks: RankBlocks, by_rank: Tensor) -> Tensor:
+def point_weights(blocks: RankBlocks, by_rank: Tensor | None = None) -> Tensor:
     """Gather weights of the ranks on the points: [block, point].
 
-    Weights of a run of 2^k units come from those of its halves; the weights of all runs are
-    twice as many as the ranks.
+    The weights are the ranks' discount, 1 / log2(rank + 2) with ranks from 0, unless given.
     """
-    weights = in_units(by_rank, blocks.n_units)
+    if by_rank is None:
+        return _discount_of_runs(blocks.ranked.n_nodes, blocks.ranked.scores.device)[blocks.runs]
+    return _weights_of_runs(by_rank)[blocks.runs]
+
+
+@lru_cache(maxsize=2)
+def _discount_of_runs(n_nodes: int, device: torch.device) -> Tensor:
+    positions = torch.arange(n_nodes, dtype=torch.float64, device=device)
+    return _weights_of_runs(1 / torch.log2(positions + 2))
+
+
+def _weights_of_runs(by_rank: Tensor) -> Tensor:
+    """Gather weights of the ranks on the points of every run of 2^k units: [run, point].
+
+    Weights of a run come from those of its halves; the weights of all runs are twice as many as
+    the ranks.
+    """
+    n_units = ceil(len(by_rank) / N_POINTS)
+    weights = in_units(by_rank, n_units)
     own = torch.arange(2 * N_POINTS, dtype=by_rank.dtype, device=by_rank.device)
     places = (own + 0.5) / N_POINTS - 1
     merge = chebyshev_polynomials(places) @ chebyshev_coefficients(by_rank.device).T
     levels = [weights]
-    for _ in range((blocks.n_units - 1).bit_length()):
+    for _ in range((n_units - 1).bit_length()):
         if len(weights) % 2:
             weights = torch.cat([weights, weights.new_zeros(1, N_POINTS)])
         weights = weights.view(-1, 2 * N_POINTS) @ merge
         levels.append(weights)
         merge = halves_to_whole(by_rank.device)
-    level_starts = torch.tensor([0, *map(len, levels)], device=by_rank.device).cumsum(0)
-    level = (blocks.sizes - 1).to(torch.float64).log2().floor().long() + 1
-    level = torch.where(blocks.is_smooth, level, 0)
-    return torch.cat(levels)[level_starts[level] + blocks.first_units // blocks.sizes]
+    return torch.cat(levels)
 
 
 class ScorePoints:
@@ -72,8 +89,7 @@ class ScorePoints:
         self._blocks, ranked = blocks, blocks.ranked
         self.middles = (blocks.starts + blocks.lasts + 1) // 2
         middle_scores = ranked.scores[self.middles]
-        is_smooth = blocks.is_smooth[blocks.of_unit]
-        self._smooth, self._single = is_smooth.nonzero()[:, 0], (~is_smooth).nonzero()[:, 0]
+        is_smooth = blocks.is_smooth[blocks.of_unit][:, None]
         positions = torch.arange(blocks.n_units * N_POINTS, device=is_smooth.device)
         nodes = positions.clamp(max=ranked.n_nodes - 1).view(-1, N_POINTS)
         from_middle = ranked.scores[nodes] - middle_scores[blocks.of_unit][:, None]
@@ -86,29 +102,22 @@ class ScorePoints:
             blocks.is_smooth[:, None], between, from_middle[blocks.first_units]
         )
         self.falls = fall[blocks.first_units].masked_fill(blocks.is_smooth[:, None], 0.0)
-        decay = torch.exp(-fall).masked_fill_(~is_smooth[:, None], 1.0)
+        decay = torch.exp(-fall).masked_fill_(~is_smooth, 1.0)
         self.decay = decay.masked_fill_((positions >= ranked.n_nodes).view(-1, N_POINTS), 0.0)
+        places = from_middle - center[blocks.of_unit][:, None]
+        places /= torch.where(half == 0, 1.0, half)[blocks.of_unit][:, None]
+        # A single unit has one node a point: what is gathered and interpolated stays as it is.
+        places = torch.where(is_smooth, places, chebyshev_points(half.device))
+        self._polynomials = chebyshev_polynomials(places, dim=1)  # [unit, degree, node]
         self._coefficients = chebyshev_coefficients(half.device)
-        of_smooth = blocks.of_unit[self._smooth]
-        places = from_middle[self._smooth] - center[of_smooth][:, None]
-        places /= torch.where(half == 0, 1.0, half)[of_smooth][:, None]
-        self._polynomials = chebyshev_polynomials(places, dim=1)  # [smooth unit, degree, node]
 
     def collect(self, by_node: Tensor) -> Tensor:
         """Gather weights of the nodes on the points: [unit, position, n] to [block, point, n]."""
-        of_unit = self._blocks.of_unit
-        sums = by_node.new_zeros(len(self.middles), *by_node.shape[1:])
-        moments = torch.bmm(self._polynomials, by_node[self._smooth])
-        sums.index_add_(0, of_unit[self._smooth], moments)
-        sums = self._coefficients @ sums
-        sums[of_unit[self._single]] = by_node[self._single]
-        return sums
+        moments = by_node.new_zeros(len(self.middles), *by_node.shape[1:])
+        moments.index_add_(0, self._blocks.of_unit, torch.bmm(self._polynomials, by_node))
+        return self._coefficients @ moments
 
     def spread(self, by_point: Tensor) -> Tensor:
         """Interpolate at the nodes: [block, n, point] to [unit, n, position]."""
-        of_unit = self._blocks.of_unit
-        values = by_point.new_empty(len(of_unit), *by_point.shape[1:])
-        coefficients = by_point @ self._coefficients
-        values[self._smooth] = torch.bmm(coefficients[of_unit[self._smooth]], self._polynomials)
-        values[self._single] = by_point[of_unit[self._single]]
-        return values
+        coefficients = (by_point @ self._coefficients).index_select(0, self._blocks.of_unit)
+        return torch.bmm(coefficients, self._polynomials)

@@ -25,7 +25,7 @@ def chebyshev_polynomials(places: Tensor, dim: int = -1) -> Tensor:
     values = [torch.ones_like(places), places]
     twice = 2 * places
     for _ in range(2, N_POINTS):
-        values.append(torch.addcmul(-values[-2], twice, values[-1]))
+        values.append((twice * values[-1]).sub_(values[-2]))
     return torch.stack(values, dim=dim)
 
 

@@ -11,9 +11,9 @@ and each node carries what is missing, `decay`, so that
 
     P[t, j] = decay_j p_t(s_j),     2^P - 1 = sum_n (ln 2)^n / n! decay_j^n p_t(s_j)^n
 
-with p smooth in the score; P is small there and four terms are enough. Sums over ranks are sums
-over rank points, sums over nodes are sums over score points, and what belongs to a node is
-interpolated from the points of its block.
+with p smooth in the score; P is small there and two to four terms are enough, by the largest p.
+Sums over ranks are sums over rank points, sums over nodes are sums over score points, and what
+belongs to a node is interpolated from the points of its block.
 
 The last coefficients of all that is interpolated tell how well the points follow it: blocks where
 they are not small are halved, and the sums are made again.
@@ -34,10 +34,13 @@ from manyview.layers.sorted_scores import SortedScores
 
 TOLERANCE = 1e-5  # of the gain, as a share of its range
 RESOLUTION = 1e-6  # a range below this share of the gain is taken for this
+GRADIENT_TOLERANCE = 1e-6  # of the series of the gradient, as a share of it
+KEPT_ENTRIES = 2**18  # probabilities kept for the backward pass; more are computed again
 LN2 = log(2.0)
-N_TERMS = 4  # of the series of 2^p - 1
-GAIN_TERMS = [LN2**n / factorial(n) for n in range(1, N_TERMS + 1)]
-SLOPE_TERMS = [LN2**n / factorial(n - 1) for n in range(1, N_TERMS + 1)]  # of p times its slope
+MAX_TERMS = 4
+# Series of f(p) = 2^p - 1 and of p f'(p), both divided by ln 2.
+GAIN_TERMS = [LN2**n / factorial(n + 1) for n in range(MAX_TERMS)]
+SLOPE_TERMS = [LN2**n / factorial(n) for n in range(MAX_TERMS)]
 
 
 def fast_gain(scores: Tensor, temperature: float) -> Tensor:
@@ -82,7 +85,6 @@ class FastRanking:
     ----------
     gain : [node], in sorted order
     error : [block], what the block may add to the error of a gain, as a share of their range
-    n_entries : number of exponentials of a pass
     """
 
     def __init__(self, blocks: RankBlocks) -> None:
@@ -91,35 +93,46 @@ class FastRanking:
         self._first, self._past = ranked.tie_bounds()
         self._nodes = ScorePoints(blocks)
         self._rows = PairLogits(blocks, self._nodes)
-        self.n_entries = self._rows.count()
-        position = torch.arange(ranked.n_nodes, device=ranked.scores.device)
-        self._discount = point_weights(blocks, 1 / torch.log2(position.to(ranked.scores) + 2))
+        self._kept: list[_Probabilities] | None = None
+        if self._rows.count() <= KEPT_ENTRIES:
+            self._kept = []
+        self._discount = point_weights(blocks)
         self.gain, self.error = self._gain_and_error(blocks.is_smooth)
 
     def _gain_and_error(self, is_smooth: Tensor) -> tuple[Tensor, Tensor]:
         mass = self._nodes.collect(self._nodes.decay[:, :, None])[:, :, 0]
         mass_and_tail = _with_tail(mass, is_smooth).mT.contiguous()
         discount_and_tail = _with_tail(self._discount, is_smooth)
-        sums = mass.new_zeros(N_TERMS, len(mass), 3, N_POINTS)
-        by_nodes, by_rows = mass.new_zeros(len(mass)), mass.new_zeros(len(mass))
-        for pairs in self._rows.pairs():
-            p = self._rows.logits(pairs, self._rows.tilts(pairs)).exp_()
-            parts = torch.bmm(p, mass_and_tail[pairs.nodes])
+        sums = mass.new_zeros(len(mass), MAX_TERMS, N_POINTS)
+        by_nodes, by_rows = mass.new_zeros(2, len(mass))
+        self._largest = 0.0  # probability of a smooth block
+        for pairs, tilts, p in self._exponentials():
+            parts = torch.bmm(p, mass_and_tail.index_select(0, pairs.nodes))
             totals = _sum_rows(pairs, parts[:, :, 0])
             self._rows.log_totals[pairs.chunk] += totals.log()
-            shares = totals.reciprocal()[pairs.rows - pairs.chunk.start][:, :, None]
+            shares = totals.reciprocal().index_select(0, pairs.rows - pairs.chunk.start)[:, :, None]
             _note_largest(by_nodes, pairs.nodes, parts[:, :, 1:] * shares)
-            for part, n, factor, power in _terms(p.mul_(shares), pairs, _gain_of, GAIN_TERMS):
-                found = torch.bmm(discount_and_tail[pairs.rows[part]], power) * factor
-                sums[n].index_add_(0, pairs.nodes[part], found)
+            p.mul_(shares)
+            if pairs.n_single < len(p):
+                self._largest = max(self._largest, p[pairs.n_single :].max().item())
+            n_terms = _n_terms(self._largest, TOLERANCE * RESOLUTION)
+            for part, powers in _terms(p, pairs, n_terms, _gain_of):
+                weights = discount_and_tail.index_select(0, pairs.rows[part])
+                found = torch.bmm(weights, powers.flatten(2))
+                by_term = found[:, 0].unflatten(1, (-1, N_POINTS))
+                sums[:, : by_term.shape[1]].index_add_(0, pairs.nodes[part], by_term)
                 _note_largest(by_rows, pairs.rows[part], found[:, 1:])
-        gain = self._at_nodes(sums[:, :, :1])[0, self._first]
-        tail = (sums[0, :, 0] @ chebyshev_coefficients(mass.device)[:, -2:]).abs().amax(
-            dim=1
-        ) * is_smooth
-        left_out = sums[-1, :, 0].abs().amax(dim=1) / (N_TERMS + 1)
-        error = torch.stack([by_nodes * gain.max(), by_rows, tail, left_out]).amax(dim=0)
-        return gain, error / (gain.max() - gain.min()).clamp(min=RESOLUTION * gain.max())
+            if self._kept is not None:
+                self._kept.append((pairs, tilts, p))
+        sums *= sums.new_tensor(GAIN_TERMS)[:, None]
+        terms = self._nodes.spread(sums[:, :n_terms])
+        gain = self._add_terms(terms).flatten().index_select(0, self._first)
+        last = chebyshev_coefficients(mass.device)[:, -2:]
+        tail = (sums[:, 0] @ last).abs().amax(dim=1) * is_smooth
+        left_out = sums[:, -1].abs().amax(dim=1) / (MAX_TERMS + 1)
+        largest, smallest = gain.max(), gain.min()
+        error = torch.stack([by_nodes * largest, by_rows, tail, left_out]).amax(dim=0)
+        return gain * LN2, error / (largest - smallest).clamp(min=RESOLUTION * largest)
 
     def gradient(self, incoming: Tensor) -> Tensor:
         """Gradient by the scores in units of tau, in sorted order: [node].
@@ -131,74 +144,101 @@ class FastRanking:
         s_j gets sum_t (b_t - b_j) d[t, j], with b_j the slope of D, at the middle of equal scores,
         and from the D of all others the sums of d over higher nodes less those over lower ones.
         """
-        nodes, rows = self._nodes, self._rows
-        by_node = in_units(incoming, self._n_units)
-        powers = torch.stack([nodes.decay**n for n in range(1, N_TERMS + 1)], dim=2)
-        incoming_at = nodes.collect(by_node[:, :, None] * powers)
-        own = incoming_at.new_zeros(N_TERMS, len(incoming_at), 2, N_POINTS)
-        shared = torch.zeros_like(own[:1])
-        for pairs in rows.pairs():
-            tilts = rows.tilts(pairs)
-            p = rows.logits(pairs, tilts).exp_()
-            discount = self._discount[pairs.rows]
+        nodes, n_terms = self._nodes, _n_terms(self._largest, GRADIENT_TOLERANCE)
+        factors = incoming.new_tensor(SLOPE_TERMS[:n_terms])[:, None]
+        weighted = [in_units(incoming, self._n_units) * nodes.decay]
+        for _ in range(1, n_terms):
+            weighted.append(weighted[-1] * nodes.decay)
+        incoming_at = nodes.collect(torch.stack(weighted, dim=2)).mT * factors
+        own = incoming_at.new_zeros(len(incoming_at), 2, n_terms, N_POINTS)
+        shared = torch.zeros_like(own[:, :, :1])
+        for pairs, tilts, p in self._kept or self._exponentials():
+            discount = self._discount.index_select(0, pairs.rows)
             weights = torch.stack([discount, discount * tilts], dim=1)
             means = torch.zeros_like(discount)
-            for part, n, factor, power in _terms(p, pairs, _slope_of, SLOPE_TERMS):
-                at = pairs.nodes[part]
-                means[part] += torch.bmm(power, incoming_at[at][:, :, n : n + 1])[:, :, 0] * factor
-                own[n].index_add_(0, at, torch.bmm(weights[part], power) * factor)
-            means = _sum_rows(pairs, means)[pairs.rows - pairs.chunk.start]
-            shared[0].index_add_(0, pairs.nodes, torch.bmm(weights * means[:, None], p))
-        own_sums = self._from_middle_of_ties(self._at_nodes(own))
-        shared_sums = self._from_middle_of_ties(self._at_nodes(shared))
-        plain, tilted = incoming * own_sums - shared_sums
+            for part, powers in _terms(p, pairs, n_terms, _slope_of):
+                n_found, at = powers.shape[2], pairs.nodes[part]
+                powers = powers.flatten(2)
+                gradients = incoming_at.index_select(0, at)[:, :n_found].flatten(1)
+                means[part] = torch.bmm(powers, gradients[:, :, None])[:, :, 0]
+                found = torch.bmm(weights[part], powers).unflatten(2, (n_found, N_POINTS))
+                own[:, :, :n_found].index_add_(0, at, found)
+            means = _sum_rows(pairs, means).index_select(0, pairs.rows - pairs.chunk.start)
+            found = torch.bmm(weights * means[:, None], p)
+            shared.index_add_(0, pairs.nodes, found[:, :, None])
+        sums = torch.cat([own * factors, shared], dim=2).flatten(1, 2)
+        terms = nodes.spread(sums).unflatten(1, (2, n_terms + 1))
+        at_nodes = [self._add_terms(terms[:, :, :-1]), self._add_terms(terms[:, :, -1:])]
+        own, shared = self._from_middle_of_ties(torch.cat(at_nodes, dim=1)).split(2)
+        plain, tilted = incoming * own - shared
         before = torch.cat([plain.new_zeros(1), plain.cumsum(0)])
         lower_minus_higher = (before[-1] - before[self._past]) - before[self._first]
-        slope: Tensor = tilted - lower_minus_higher
+        slope: Tensor = (tilted - lower_minus_higher) * LN2
         return slope
 
-    def _at_nodes(self, sums: Tensor) -> Tensor:
-        """Interpolate sums and give each term its decay: [term, block, n, point] to [n, node]."""
-        n_sums, decay = sums.shape[2], self._nodes.decay[:, None]
-        terms = self._nodes.spread(sums.permute(1, 2, 0, 3).flatten(1, 2))
-        terms = terms.unflatten(1, (n_sums, len(sums)))
-        values: Tensor = terms[:, :, -1] * decay
-        for n in reversed(range(len(sums) - 1)):
-            values = (values + terms[:, :, n]) * decay
-        return values.transpose(0, 1).flatten(1)
+    def _exponentials(self) -> Iterator["_Probabilities"]:
+        """Go through all pairs with their tilts and exp(logits)."""
+        for pairs in self._rows.pairs():
+            tilts = self._rows.tilts(pairs)
+            yield pairs, tilts, self._rows.logits(pairs, tilts).exp_()
+
+    def _add_terms(self, terms: Tensor) -> Tensor:
+        """Give each term its decay: [unit, ..., term, position] to [unit, ..., position]."""
+        decay = self._nodes.decay.view(self._n_units, *[1] * (terms.ndim - 3), N_POINTS)
+        values = terms[..., -1, :] * decay
+        for n in reversed(range(terms.shape[-2] - 1)):
+            values = values.add_(terms[..., n, :]).mul_(decay)
+        return values
 
     def _from_middle_of_ties(self, sums: Tensor) -> Tensor:
-        """Take sums with weights 1 and b_t - b_q to weights 1 and b_t - b_j, alike in ties."""
-        plain, tilted = sums[:, self._first]
-        middles = self._nodes.middles[self._of_unit[self._first // N_POINTS]]
-        tilt = self._first + self._past - 1 - 2 * middles
-        return torch.stack([plain, tilted + tilt * plain])
+        """Take sums with weights 1 and b_t - b_q to weights 1 and b_t - b_j, alike in ties.
+
+        Shapes
+        ------
+        sums : [unit, sum, position], the two weights in turn
+        returns : [sum, node]
+        """
+        tie_middles = in_units(self._first + self._past - 1, self._n_units)
+        tilt = tie_middles - 2 * self._nodes.middles[self._of_unit][:, None]
+        sums[:, 1::2] += tilt[:, None] * sums[:, ::2]
+        return sums.transpose(0, 1).flatten(1)[:, self._first]
+
+
+_Probabilities = tuple[Pairs, Tensor, Tensor]  # with tilts and [pair, rank point, score point]
+
+
+def _n_terms(largest: float, tolerance: float) -> int:
+    """Count the terms after which the rest of the series is a share below the tolerance."""
+    n_terms = 1
+    while n_terms < MAX_TERMS and (LN2 * largest) ** n_terms / factorial(n_terms) > tolerance:
+        n_terms += 1
+    return n_terms
 
 
 def _terms(
-    p: Tensor, pairs: Pairs, whole: Callable[[Tensor], Tensor], factors: list[float]
-) -> Iterator[tuple[slice, int, float, Tensor]]:
+    p: Tensor, pairs: Pairs, n_terms: int, whole: Callable[[Tensor], Tensor]
+) -> Iterator[tuple[slice, Tensor]]:
     """Evaluate a function of p: as a whole in single units, by its power series in smooth blocks.
 
-    Yields which pairs, the number of the term, its factor and [pair, rank point, score point].
+    Yields which pairs and [pair, rank point, term, score point], without the terms' factors.
     """
     if pairs.n_single > 0:
         single = slice(0, pairs.n_single)
-        yield single, 0, 1.0, whole(p[single])
+        yield single, whole(p[single])[:, :, None]
     if pairs.n_single < len(p):
         smooth = slice(pairs.n_single, None)
-        power = p[smooth]
-        for n, factor in enumerate(factors):
-            power = power if n == 0 else power * p[smooth]
-            yield smooth, n, factor, power
+        powers = [p[smooth]]
+        while len(powers) < n_terms:
+            powers.append(powers[-1] * powers[0])
+        yield smooth, torch.stack(powers, dim=2)
 
 
 def _gain_of(p: Tensor) -> Tensor:
-    return (p * LN2).expm1_()  # f(p) = 2^p - 1
+    return (p * LN2).expm1_().div_(LN2)  # (2^p - 1) / ln 2
 
 
 def _slope_of(p: Tensor) -> Tensor:
-    return torch.exp2(p).mul_(p).mul_(LN2)  # p f'(p)
+    return torch.exp2(p).mul_(p)  # p f'(p) / ln 2
 
 
 def _with_tail(weights: Tensor, is_smooth: Tensor) -> Tensor:
@@ -221,4 +261,4 @@ def _sum_rows(pairs: Pairs, by_pair: Tensor) -> Tensor:
 
 
 def _note_largest(largest: Tensor, blocks: Tensor, by_pair: Tensor) -> None:
-    largest.scatter_reduce_(0, blocks, by_pair.abs().amax(dim=(1, 2)), "amax")
+    largest.scatter_reduce_(0, blocks, by_pair.flatten(1).abs().amax(dim=1), "amax")

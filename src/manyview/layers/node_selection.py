@@ -22,7 +22,7 @@ def mean_edge_weight(support: GraphSupport, graph: Tensor) -> Tensor:
     graph : [pair]
     returns : [node]
     """
-    if graph.all():
+    if graph.count_nonzero() == len(graph):
         n_nonzero = support.by_sample(support.row_starts.diff())
     else:
         n_nonzero = sum_at_nodes(support, (graph != 0).to(graph)).clamp_(min=1)
@@ -42,11 +42,13 @@ def node_confidence(
     noise = 8 * torch.finfo(scores.dtype).eps
     if _is_constant(scores, noise) or _is_constant(gain, noise):
         return torch.ones_like(scores)
-    return ((gain - gain.min()) / (gain.max() - gain.min())).to(scores.dtype)
+    lowest, highest = gain.aminmax()
+    return ((gain - lowest) / (highest - lowest)).to(scores.dtype)
 
 
 def _is_constant(values: Tensor, noise: float) -> bool:
-    return bool(values.max() - values.min() <= noise * values.abs().max())
+    lowest, highest = values.detach().aminmax()
+    return bool(highest - lowest <= noise * highest.maximum(-lowest))
 
 
 def edge_confidence(support: GraphSupport, confidence: Tensor) -> Tensor:
@@ -80,38 +82,27 @@ def select_edges(
     largest = confidence.max() - threshold
     if largest <= 0:
         return graph * (edge_confidence(support, confidence.detach()) == confidence.max())
-    selected: Tensor = _WeakenEdges.apply(support, graph, confidence, threshold, largest)  # type: ignore[no-untyped-call]
+    halves = (confidence - threshold) / largest * 0.5  # of the surplus of an edge, by its ends
+    selected: Tensor = _WeakenEdges.apply(support, graph, halves)  # type: ignore[no-untyped-call]
     return selected
 
 
 class _WeakenEdges(torch.autograd.Function):
-    """A_hat * relu(C - theta) / largest, with gradients for all but the places of the edges."""
+    """A_hat * relu(x_i + x_j), with gradients for the graph and for the values of the nodes."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        support: GraphSupport,
-        graph: Tensor,
-        confidence: Tensor,
-        threshold: Tensor,
-        largest: Tensor,
-    ) -> Tensor:
-        surplus = edge_confidence(support, confidence).sub_(threshold).relu_()  # Eq. (15)
+    def forward(ctx: Any, support: GraphSupport, graph: Tensor, halves: Tensor) -> Tensor:
+        surplus = torch.cat([sum_of_ends(support, halves), support.by_place(2 * halves)]).relu_()
         ctx.support = support
-        ctx.save_for_backward(graph, surplus, largest)
-        return (graph * surplus).div_(largest)
+        ctx.save_for_backward(graph, surplus)
+        return graph * surplus
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor, Tensor, Tensor]:
-        graph, surplus, largest = ctx.saved_tensors
-        scaled = gradients[0] / largest
-        for_surplus = scaled * graph
-        for_largest = -torch.dot(for_surplus, surplus) / largest
-        for_surplus.mul_(surplus > 0)
-        for_threshold = -for_surplus.sum()
-        for_surplus[: ctx.support.n_undirected].mul_(0.5)
-        for_confidence = sum_at_nodes(ctx.support, for_surplus)
-        return None, scaled.mul_(surplus), for_confidence, for_threshold, for_largest
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor]:
+        graph, surplus = ctx.saved_tensors
+        for_surplus = (gradients[0] * graph).mul_(surplus > 0)
+        for_surplus[ctx.support.n_undirected :] *= 2  # a loop has its node at both ends
+        return None, gradients[0] * surplus, sum_at_nodes(ctx.support, for_surplus)
 
 
 def keep_largest(support: GraphSupport, graph: Tensor, n_kept: int) -> Tensor:

@@ -7,6 +7,7 @@ rows that reach it is small. Then 16 points stand for the run, however long it i
 shorten by themselves towards the ends, at jumps and under heavy tails.
 """
 
+from functools import lru_cache
 from math import ceil
 
 import torch
@@ -36,19 +37,21 @@ class RankBlocks:
     is_smooth : [block], whether points stand for the positions
     first_reached, past_reached : [block], the blocks of nodes that its rows reach
     of_unit : [unit], its block
+    runs : [block], its number among all runs of 1, 2, 4, ... units, the shortest first
     """
 
     def __init__(self, ranked: SortedScores, max_turn: float = MAX_TURN) -> None:
         self.ranked = ranked
         self.n_units = ceil(ranked.n_nodes / N_POINTS)
-        starts = torch.arange(self.n_units, device=ranked.scores.device) * N_POINTS
+        self._units = torch.arange(self.n_units, device=ranked.scores.device)
+        starts = self._units * N_POINTS
         lasts = (starts + N_POINTS - 1).clamp(max=ranked.n_nodes - 1)
         direction = torch.ones_like(starts)
         reached = ranked.reach(
             torch.cat([starts, lasts]), torch.cat([-direction, direction]), NEGLIGIBLE
         )
         self._highest, self._lowest = reached.chunk(2)  # by a unit's first row, by its last
-        self._set_blocks(*self._smooth_runs(max_turn))
+        self._set_blocks(self._smooth_levels(max_turn))
 
     @property
     def starts(self) -> Tensor:
@@ -62,51 +65,55 @@ class RankBlocks:
 
     def halve(self, chosen: Tensor) -> None:
         """Cut the chosen blocks in two; single units stay."""
-        chosen = chosen & self.is_smooth
-        sizes = torch.where(chosen, self.sizes // 2, self.sizes)
-        firsts = torch.cat([self.first_units, (self.first_units + sizes)[chosen]])
-        sizes = torch.cat([sizes, sizes[chosen]])
-        is_inside = firsts < self.n_units
-        self._set_blocks(firsts[is_inside], sizes[is_inside])
+        self._set_blocks(self._levels - (chosen & self.is_smooth)[self.of_unit].long())
 
-    def _smooth_runs(self, max_turn: float) -> tuple[Tensor, Tensor]:
-        """Halve the whole until each run is smooth or one unit: first unit and size of each."""
-        size = 1 << (self.n_units - 1).bit_length()
-        firsts = self._highest.new_zeros(1)
-        found = []
-        while size > 1:
-            is_smooth = self._turn(firsts, size) <= max_turn
-            found.append((firsts[is_smooth], size))
-            rest = firsts[~is_smooth]
-            size //= 2
-            firsts = torch.cat([rest, rest + size])
-            firsts = firsts[firsts < self.n_units]
-        found.append((firsts, 1))
-        sizes = [torch.full_like(firsts, size) for firsts, size in found]
-        return torch.cat([firsts for firsts, _ in found]), torch.cat(sizes)
+    def _smooth_levels(self, max_turn: float) -> Tensor:
+        """Largest k for which the run of 2^k units round a unit is smooth, else 0: [unit]."""
+        levels, firsts, runs = _runs_of_units(self.n_units, self._units.device)
+        is_smooth = self._turn(firsts, 1 << levels) <= max_turn
+        return (levels * is_smooth)[runs].amax(dim=0)
 
-    def _turn(self, firsts: Tensor, size: int) -> Tensor:
+    def _turn(self, firsts: Tensor, sizes: Tensor) -> Tensor:
         """Largest change of an exponent within a run, in the rank and in the score."""
-        scores, length = self.ranked.scores, size * N_POINTS
-        start, last = firsts * N_POINTS, self._last_node(firsts, size)
-        own = scores[start] - scores[last]
-        above = scores[self._highest[firsts]] - scores[start]
-        below = scores[last] - scores[self._lowest[last // N_POINTS]]
+        scores, length = self.ranked.scores, sizes * N_POINTS
+        start, last = firsts * N_POINTS, self._last_node(firsts, sizes)
+        first_score, last_score = scores[start], scores[last]
+        above = scores[self._highest[firsts]] - first_score
+        below = last_score - scores[self._lowest[last // N_POINTS]]
         first_row = torch.searchsorted(self._lowest, start) * N_POINTS
         past_row = torch.searchsorted(self._highest, last, right=True) * N_POINTS
-        n_rows = (start - first_row).maximum(past_row - last).clamp(min=length)
-        return torch.maximum(length * above.maximum(below), n_rows * own)
+        n_rows = (start - first_row).maximum(past_row - last).maximum(length)
+        return torch.maximum(length * above.maximum(below), n_rows * (first_score - last_score))
 
-    def _last_node(self, firsts: Tensor, sizes: Tensor | int) -> Tensor:
+    def _last_node(self, firsts: Tensor, sizes: Tensor) -> Tensor:
         return ((firsts + sizes) * N_POINTS - 1).clamp(max=self.ranked.n_nodes - 1)
 
-    def _set_blocks(self, firsts: Tensor, sizes: Tensor) -> None:
-        self.first_units, order = firsts.sort()
-        self.sizes = sizes[order]
-        self.is_smooth = self.sizes > 1
-        starts = torch.zeros(self.n_units, dtype=torch.long, device=firsts.device)
-        starts[self.first_units] = 1
-        self.of_unit = starts.cumsum(0) - 1
+    def _set_blocks(self, levels: Tensor) -> None:
+        """Take the runs of 2^level units round each unit for blocks."""
+        self._levels = levels
+        is_first = self._units % (1 << levels) == 0
+        self.of_unit = is_first.cumsum(0) - 1
+        self.first_units = is_first.nonzero()[:, 0]
+        levels = levels[self.first_units]
+        self.sizes, self.is_smooth = 1 << levels, levels > 0
+        self.runs = _runs_of_units(self.n_units, levels.device)[2][levels, self.first_units]
         last_units = self.lasts // N_POINTS
         self.first_reached = self.of_unit[self._highest[self.first_units] // N_POINTS]
         self.past_reached = self.of_unit[self._lowest[last_units] // N_POINTS] + 1
+
+
+@lru_cache(maxsize=2)
+def _runs_of_units(n_units: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Give all runs of 2^level units a number, the shortest first.
+
+    Returns
+    -------
+    level and first unit of each run, [run] both, and the run round each unit, [level, unit]
+    """
+    n_levels = (n_units - 1).bit_length() + 1
+    firsts = [torch.arange(0, n_units, 2**level, device=device) for level in range(n_levels)]
+    n_runs = torch.tensor([len(one) for one in firsts], device=device)
+    levels = torch.arange(n_levels, device=device)
+    units = torch.arange(n_units, device=device)
+    runs = (n_runs.cumsum(0) - n_runs)[:, None] + (units >> levels[:, None])
+    return levels.repeat_interleave(n_runs), torch.cat(firsts), runs

@@ -38,9 +38,12 @@ class SortedScores:
     def reach(self, rows: Tensor, direction: Tensor, depth: float) -> Tensor:
         """Return the last node in a direction (-1 or 1) whose logit falls by at most `depth`."""
         last = rows
+        limit = self._sums.index_select(0, rows) + depth / 2
         for bit in reversed(range(self.n_nodes.bit_length())):
             further = torch.add(last, direction, alpha=2**bit).clamp_(0, self.n_nodes - 1)
-            last = torch.where(self.fall(rows, further) <= depth, further, last)
+            half_fall = (rows - further) * self.scores.index_select(0, further)
+            half_fall += self._sums.index_select(0, further)  # less that of the row
+            last = torch.where(half_fall <= limit, further, last)
         return last
 
     def tie_bounds(self) -> tuple[Tensor, Tensor]:
