@@ -100,7 +100,7 @@ class _WeakenEdges(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor]:
         graph, surplus = ctx.saved_tensors
-        for_surplus = (gradients[0] * graph).mul_(surplus > 0)
+        for_surplus = (gradients[0] * graph).mul_(surplus.sign())
         for_surplus[ctx.support.n_undirected :] *= 2  # a loop has its node at both ends
         return None, gradients[0] * surplus, sum_at_nodes(ctx.support, for_surplus)
 
