@@ -230,7 +230,7 @@ def pages():
     parts["beside_paper"] = markdown("accuracy", 1)
     parts |= {
         f"run_of_{name.replace('-', '_')}": what_has_run(name)
-        for name in ("ratios", "neighbors", "gamma-tau")
+        for name in ("accuracy", "ablation", "ratios", "neighbors", "gamma-tau")
     }
     parts |= few_label_parts()
     results = (TEMPLATES / "results.md").read_text()
