@@ -253,6 +253,14 @@ def test_answers_alone_may_tell_the_shares():
     assert np.abs(heard.targets - unheard.targets).max() > 0.01
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_answers_that_are_all_one_agree_no_more_than_by_chance(seed):
+    random = sparse.random_array((50, 50), density=0.2, rng=np.random.default_rng(seed))
+    graph = sparse.csr_array(random + random.T)  # sums of such weights are rounded
+    answers = np.tile([0.9, 0.1], (50, 1))
+    assert graph_agreement([graph], answers) == 0.0
+
+
 def two_groups(sizes):
     """Two cliques, the answers of the first less and less sure."""
     blocks = [np.ones((size, size)) - np.eye(size) for size in sizes]

@@ -29,6 +29,7 @@ TAUGHT_TEMPERATURE = SHARPNESS**0.5
 # Agreement in the graphs that answers may lose when classes are weighed; labels that are no fair
 # sample of the classes cost more.
 DISAGREEMENT = 0.01
+ROUNDING = 1e-9
 LEAST_AGREEMENT = 1e-3  # of a view, so that the next network can still find it useful
 
 
@@ -179,7 +180,7 @@ def view_agreement(graph: sparse.csr_array, probabilities: np.ndarray) -> float:
         return 0.0
     meeting = float(np.sum(probabilities * (graph @ probabilities)) / total)
     chance = float(np.sum((degrees @ probabilities / total) ** 2))
-    if chance >= 1:
+    if chance >= 1 - ROUNDING:  # all answers are one
         return 0.0
     return max((meeting - chance) / (1 - chance), 0.0)
 
