@@ -87,11 +87,19 @@ def table(study):
             test = "" if entry == OWN else f"{one.test(entry):.3f}"
             cells.append(f"{one.mean(entry):.1f} | {one.ranks()[entry]:.1f} | {test}")
         lines.append(f"| {titles[entry]} | {' | '.join(cells)} |")
-    counts = ", ".join(
-        f"{len(one.datasets)} data sets at {one.label_ratio:.0%} ({', '.join(one.datasets)})"
-        for one in found
+    ratios_of = defaultdict(list)
+    for one in found:
+        ratios_of[tuple(one.datasets)].append(f"{one.label_ratio:.0%}")
+    counts = "; ".join(
+        f"{len(datasets)} data sets at {', '.join(ratios)} ({', '.join(datasets)})"
+        for datasets, ratios in ratios_of.items()
     )
     return "\n".join(lines), counts
+
+
+def in_points(gain):
+    """Write a gain with its sign; what rounds to nothing has none below 0."""
+    return f"{round(gain, 1) + 0.0:+.1f}"
 
 
 def against_plain(study):
@@ -104,8 +112,9 @@ def against_plain(study):
         dataset, gap = one.worst()
         gain = one.mean(OWN) - one.mean(PLAIN)
         sentences.append(
-            f"With {ratio:.0%} labels {gain:+.1f} points on average over {len(one.datasets)} data "
-            f"sets (p = {one.test(PLAIN):.3f}), {gap:+.1f} at worst ({dataset})."
+            f"With {ratio:.0%} labels {in_points(gain)} points on average over "
+            f"{len(one.datasets)} data sets (p = {one.test(PLAIN):.3f}), {in_points(gap)} at worst "
+            f"({dataset})."
         )
     return " ".join(sentences)
 
@@ -119,8 +128,8 @@ def beside_taught(study):
             gaps.append(one.mean(OWN) - one.mean(PLAIN_TAUGHT))
             wins = sum(one.mean(OWN, d) > one.mean(PLAIN_TAUGHT, d) for d in one.datasets)
             told.append(
-                f"{gaps[-1]:+.1f} points at {ratio:.0%} (p = {one.test(PLAIN_TAUGHT):.2f}, ahead "
-                f"on {wins} of {len(one.datasets)} data sets)"
+                f"{in_points(gaps[-1])} points at {ratio:.0%} (p = "
+                f"{one.test(PLAIN_TAUGHT):.2f}, ahead on {wins} of {len(one.datasets)} data sets)"
             )
     if not told:
         return ""
