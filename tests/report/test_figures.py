@@ -73,6 +73,20 @@ def test_many_ratios_are_lines_of_all_methods(make_study, done):
     assert len(looks) == 3
 
 
+@pytest.mark.parametrize(
+    ("n_ratios_of_barn", "shown"), [(3, ["barn"]), (2, ["barn"]), (1, ["barn", "field"])]
+)
+def test_data_with_one_ratio_so_far_have_no_panel_beside_lines(
+    make_study, done, n_ratios_of_barn, shown
+):
+    def outcome(cell, trial):
+        n_run = n_ratios_of_barn if cell.dataset == "barn" else 1
+        return done(0.5) if trial.label_ratio <= 0.1 * n_run + 0.01 else None
+
+    plan = HEAD + "label_ratios = [0.1, 0.2, 0.3]\n[methods.knn]\n[methods.mgcn-dns]\n"
+    assert axes_titles(study_figures(make_study(plan, outcome))["ratios"]) == shown
+
+
 def test_grid_of_one_parameter_is_a_line(make_study, done):
     plan = HEAD + "[methods.mgcn-dns]\ngrid = { n_neighbors = [5, 10] }\n"
     figures = study_figures(make_study(plan, some_fail(done)))

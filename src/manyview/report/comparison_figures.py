@@ -24,6 +24,7 @@ from manyview.report.results import (
     OWN_METHOD,
     Result,
     begun_datasets,
+    curved_datasets,
     dataset_title,
     ratio_title,
 )
@@ -115,7 +116,7 @@ def _dots(
 
 def ratio_figure(plan: Plan, entries: Sequence[Entry], results: Results) -> Figure:
     """Draw accuracy by the share of labels: a line a method, a panel a data set."""
-    names = begun_datasets(plan, entries, results)
+    names = curved_datasets(plan, entries, results)
     series = [(entry, protocol) for entry in entries for protocol in plan.protocols]
     given = looks([entry.name == OWN_METHOD for entry, _ in series])
     n_rows = -(-len(series) // 5)

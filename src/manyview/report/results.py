@@ -163,6 +163,15 @@ def begun_datasets(
     return [name for name in plan.datasets if name in begun]
 
 
+def curved_datasets(
+    plan: Plan, entries: Sequence[Entry], results: Mapping[Cell, Result]
+) -> list[str]:
+    """List the data sets begun with more than one share of labels, or all where none is yet."""
+    begun = begun_datasets(plan, entries, results)
+    ratios = {(cell.dataset, cell.label_ratio) for cell, r in results.items() if r.by_seed}
+    return [name for name in begun if sum(one == name for one, _ in ratios) > 1] or begun
+
+
 def dataset_title(name: str) -> str:
     """Name a data set in a heading: a file without its folders.
 

@@ -16,6 +16,7 @@ from manyview.report.results import (
     OWN_METHOD,
     Result,
     begun_datasets,
+    curved_datasets,
     dataset_title,
     ratio_title,
     value_title,
@@ -61,7 +62,7 @@ def ratio_charts(plan: Plan, entries: Sequence[Entry], results: Results) -> list
     n_left = len(entries) - len(chosen)
     ratios = sorted({ratio for entry in chosen for ratio in entry.label_ratios})
     charts = []
-    for name in begun_datasets(plan, chosen, results):
+    for name in curved_datasets(plan, chosen, results):
         for protocol in plan.protocols:
             series = [
                 _series(
