@@ -11,7 +11,7 @@ and each node carries what is missing, `decay`, so that
 
     P[t, j] = decay_j p_t(s_j),     2^P - 1 = sum_n (ln 2)^n / n! decay_j^n p_t(s_j)^n
 
-with p smooth in the score; P is small there and two to four terms are enough, by the largest p.
+with p smooth in the score; P is small there and one to four terms are enough, by the largest p.
 Sums over ranks are sums over rank points, sums over nodes are sums over score points, and what
 belongs to a node is interpolated from the points of its block.
 
