@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from dense_reference import DenseMGCNDNS
+from scipy import sparse
 from torch import Tensor
 
 from manyview.graphs.knn_graph import knn_graph
@@ -16,7 +17,7 @@ from manyview.layers.fusion import GraphFusion
 from manyview.layers.graph_convolution import GraphConvolution
 from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
 from manyview.layers.node_selection import NodeSelection, TopKSelection
-from manyview.network import MGCNDNS, drop
+from manyview.network import MGCNDNS
 
 N_NODES, N_VIEWS, N_CLASSES = 30, 3, 4
 GAMMA, TEMPERATURE = 0.7, 0.4
@@ -220,13 +221,36 @@ def test_center_is_subtracted_from_the_features(case):
     assert_equal(logits, case.dense(case.view_graphs, case.features - center))
 
 
-def test_convolve_returns_what_each_layer_gives(views):
+def test_outputs_are_what_each_layer_gives(views):
     case = make_case(views, dense_network((8, 5)))
     network = network_of(case)
     graph = network.graphs(case.support, case.view_weights).selected
-    outputs = network.convolve(case.support, graph, case.features)
+    outputs = network.outputs(case.support, graph, case.features)
     assert [tuple(output.shape) for output in outputs] == [(N_NODES, 8), (N_NODES, 5), (N_NODES, 4)]
     assert_equal(outputs[-1], logits_of(network, case))
+
+
+@pytest.mark.parametrize("hidden_widths", [(), (8,), (8, 5)], ids=["1", "2", "3 layers"])
+def test_places_of_the_samples_change_nothing(views, hidden_widths):
+    case = make_case(views, dense_network(hidden_widths))
+    network = network_of(case, None, node_selection(case))
+    graphs = [sparse.csr_array(graph.numpy()) for graph in case.view_graphs]
+    support = GraphSupport.from_graphs(graphs, is_reordered=True)
+    assert support.order.tolist() != list(range(N_NODES))
+    weights = torch.stack([support.weights_of(graph) for graph in graphs], dim=1)
+    placed = network(support, weights, case.features)
+    assert_equal(placed, logits_of(network, case))
+    parameters = list(network.parameters())
+    found = torch.autograd.grad(loss_of(placed), parameters)
+    expected = torch.autograd.grad(loss_of(logits_of(network, case)), parameters)
+    for one, other in zip(found, expected, strict=True):
+        assert_equal(one, other)
+    graph = network.graphs(support, weights).selected
+    own_graph = network.graphs(case.support, case.view_weights).selected
+    outputs = network.outputs(support, graph, case.features)
+    own_outputs = network.outputs(case.support, own_graph, case.features)
+    for one, other in zip(outputs, own_outputs, strict=True):
+        assert_equal(one, other)
 
 
 def test_dropout_changes_training_alone(case):
@@ -248,13 +272,6 @@ def test_dropout_is_drawn_from_the_given_generator(case):
 
     assert torch.equal(draw(0), draw(0))
     assert not torch.equal(draw(0), draw(1))
-
-
-def test_dropout_keeps_its_share_and_the_mean():
-    hidden = torch.ones(200, 100)
-    dropped = drop(hidden, 0.3, torch.Generator().manual_seed(0))
-    assert (dropped == 0).float().mean().item() == pytest.approx(0.3, abs=0.02)
-    assert dropped.mean().item() == pytest.approx(1, abs=0.02)
 
 
 def test_training_without_dropout_equals_prediction(case):

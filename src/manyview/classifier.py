@@ -525,7 +525,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         """Set the learned attributes from one pass without dropout."""
         support, view_weights, features, center = inputs
         graphs = network.graphs(support, view_weights)
-        logits = network.convolve(support, graphs.selected, features, center)[-1]
+        logits = network.convolve(support, graphs.selected, features, center)
         self.label_distributions_ = softmax(logits.cpu().numpy() / self.temperature_)
         mixing = mixing_weights(network.fusion.logits)
         self.mixing_weights_ = mixing.cpu().numpy()

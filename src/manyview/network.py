@@ -12,11 +12,12 @@ from torch import Tensor, nn
 from manyview.data.inputs import InputScaling
 from manyview.data.views import View
 from manyview.graphs.support import GraphSupport
+from manyview.layers.activation import activate
 from manyview.layers.fusion import GraphFusion
 from manyview.layers.graph_convolution import Center, GraphConvolution, RowCenters
 from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
 from manyview.layers.node_selection import NodeSelection, TopKSelection
-from manyview.layers.sparse_product import csr_tensor
+from manyview.layers.sparse_product import by_place, by_sample, csr_tensor, propagate
 
 
 class NetworkInputs(NamedTuple):
@@ -96,16 +97,40 @@ class MGCNDNS(nn.Module):
         features: Tensor,
         center: Center | None = None,
         generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Run the layers; return the logits."""
+        last = self._placed_outputs(support, graph, features, center, generator)[-1]
+        return by_sample(support, last)
+
+    def outputs(
+        self,
+        support: GraphSupport,
+        graph: Tensor,
+        features: Tensor,
+        center: Center | None = None,
     ) -> list[Tensor]:
         """Run the layers; return what each gives, the logits last."""
+        placed = self._placed_outputs(support, graph, features, center, None)
+        return [by_sample(support, output) for output in placed]
+
+    def _placed_outputs(
+        self,
+        support: GraphSupport,
+        graph: Tensor,
+        features: Tensor,
+        center: Center | None,
+        generator: torch.Generator | None,
+    ) -> list[Tensor]:
+        """Run the layers in the order of places, so that samples are brought there only once."""
         edge_weights = support.on_edges(graph.detach())  # once for all layers
-        outputs = [self.layers()[0](support, graph, features, center, edge_weights)]
-        for layer in self.layers()[1:]:
-            hidden = torch.relu(outputs[-1])
-            if self.training:
-                hidden = drop(hidden, self.dropout, generator)
-            outputs.append(layer(support, graph, hidden, edge_weights=edge_weights))
-        return outputs
+        first, *later = self.layers()
+        messages = by_place(support, first.messages(features, center))
+        support = support.placed
+        found = [propagate(support, graph, messages, edge_weights)]
+        for layer in later:
+            hidden = activate(found[-1], self.dropout if self.training else 0.0, generator)
+            found.append(layer(support, graph, hidden, edge_weights=edge_weights))
+        return found
 
     def forward(
         self,
@@ -117,15 +142,7 @@ class MGCNDNS(nn.Module):
     ) -> Tensor:
         """Return the logits of every node; `generator` draws the dropout."""
         graph = self.graphs(support, view_weights).selected
-        return self.convolve(support, graph, features, center, generator)[-1]
-
-
-def drop(hidden: Tensor, share: float, generator: torch.Generator | None = None) -> Tensor:
-    """Set a random share of the entries to 0 and scale the rest up to keep the mean."""
-    if share == 0:
-        return hidden
-    scale = torch.rand(hidden.shape, generator=generator, device=hidden.device)
-    return hidden * scale.ge_(share).div_(1 - share)
+        return self.convolve(support, graph, features, center, generator)
 
 
 def network_inputs(

@@ -36,7 +36,7 @@ def attach(
     """Freeze a trained network and its graphs for new samples."""
     support, view_weights, features, center = inputs
     graphs = network.graphs(support, view_weights)
-    outputs = network.convolve(support, graphs.selected, features, center)
+    outputs = network.outputs(support, graphs.selected, features, center)
     first, *later = network.layers()
     messages = [first.messages(features, center)]
     messages += [

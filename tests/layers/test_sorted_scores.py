@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from manyview.layers.sorted_scores import SortedScores
+from manyview.layers.sorted_scores import WHOLE_KEYS_FROM, SortedScores, descending_order
 
 
 @pytest.fixture
@@ -59,3 +59,15 @@ def test_tie_bounds_hold_each_run_of_equal_scores():
     first, past = ranked.tie_bounds()
     assert first.tolist() == [0, 1, 1, 1, 4]
     assert past.tolist() == [1, 4, 4, 4, 5]
+
+
+@pytest.mark.parametrize("n_nodes", [1, 50, WHOLE_KEYS_FROM - 1, WHOLE_KEYS_FROM, 40_000])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_order_is_that_of_a_stable_sort(generator, n_nodes, dtype):
+    scores = torch.randn(n_nodes, generator=generator, dtype=dtype)
+    scores[::3] = scores[::3].round()  # ties, 0.0 and -0.0 among them
+    scores[::1000], scores[1::1000] = torch.inf, 1e-42
+    expected = scores.sort(descending=True, stable=True).indices
+    assert torch.equal(descending_order(scores), expected)
+    strided = torch.stack([scores, -scores], dim=1)[:, 0]
+    assert torch.equal(descending_order(strided), expected)

@@ -8,6 +8,8 @@ from scipy import sparse
 
 from manyview.graphs.support import GraphSupport
 from manyview.layers.sparse_product import (
+    by_place,
+    by_sample,
     csr_tensor,
     multiply_fixed,
     propagate,
@@ -247,3 +249,19 @@ def test_places_of_the_samples_change_no_sum_and_no_skew_product(tiny_graph, reo
     torch.testing.assert_close(skew_products(reordered, left, right), expected)
     assert torch.autograd.gradcheck(lambda x: sum_at_nodes(reordered, x), weights.requires_grad_())
     assert torch.autograd.gradcheck(lambda *both: skew_products(reordered, *both), (left, right))
+
+
+def test_samples_come_to_their_places_and_back(reordered, hidden):
+    placed = by_place(reordered, hidden)
+    assert torch.equal(placed, hidden[reordered.order])
+    assert torch.equal(by_sample(reordered, placed), hidden)
+    hidden.requires_grad_()
+    assert torch.autograd.gradcheck(lambda hidden: by_place(reordered, hidden), hidden)
+    assert torch.autograd.gradcheck(lambda hidden: by_sample(reordered, hidden), hidden)
+
+
+def test_product_of_placed_samples_is_that_of_their_places(tiny_graph, reordered, hidden):
+    weights = reordered.weights_of(sparse.csr_array(tiny_graph.matrix.numpy()))
+    product = propagate(reordered.placed, weights, by_place(reordered, hidden))
+    torch.testing.assert_close(by_sample(reordered, product), tiny_graph.matrix @ hidden)
+    assert reordered.placed.placed is reordered.placed

@@ -20,9 +20,10 @@ from manyview.data.views import MultiView
 from manyview.distributions import softmax
 from manyview.graphs.shared_views import SharedViews
 from manyview.graphs.support import GraphSupport
+from manyview.layers.activation import activate
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
-from manyview.network import drop, network_inputs
+from manyview.network import network_inputs
 from manyview.training import train_on_codes
 
 
@@ -80,9 +81,8 @@ class GCN(nn.Module):
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """Return the logits of every node; `generator` draws the dropout."""
-        hidden = torch.relu(self.first(support, graph, features, center))
-        if self.training:
-            hidden = drop(hidden, self.dropout, generator)
+        hidden = self.first(support, graph, features, center)
+        hidden = activate(hidden, self.dropout if self.training else 0.0, generator)
         logits: Tensor = self.second(support, graph, hidden)
         return logits
 

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from manyview.graphs.support import GraphSupport
+from manyview.layers.activation import activate
 from manyview.layers.fusion import mixing_weights
 from manyview.layers.graph_convolution import Center, GraphConvolution
 from manyview.layers.sparse_product import propagate
-from manyview.network import drop
 
 
 class ViewGraph(NamedTuple):
@@ -105,9 +105,8 @@ class MixedGCN(nn.Module):
         """Return the logits of every node; `generator` draws the dropout."""
         shares = self.mixing_weights()
         messages = self.first.messages(features, center)
-        hidden = torch.relu(propagate_mixed(graphs, shares[0], messages))
-        if self.training:
-            hidden = drop(hidden, self.dropout, generator)
+        hidden = propagate_mixed(graphs, shares[0], messages)
+        hidden = activate(hidden, self.dropout if self.training else 0.0, generator)
         return propagate_mixed(graphs, shares[-1], self.second.messages(hidden))
 
 

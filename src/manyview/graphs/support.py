@@ -123,6 +123,11 @@ class GraphSupport:
         places[self.order] = torch.arange(self.n_samples).to(self.order)
         return places
 
+    @cached_property
+    def placed(self) -> "GraphSupport":
+        """The same support for samples that are already in the order of places."""
+        return self if self.order is None else replace(self, order=None)
+
     def by_place(self, values: Tensor) -> Tensor:
         """Bring one row a sample into the order of places."""
         return values if self.order is None else values.index_select(0, self.order)

@@ -71,9 +71,11 @@ class PairLogits:
             nth = torch.arange(n_done, end_list[stop - 1], device=ends.device)
             nodes = blocks.past_reached[rows] - (ends[rows] - nth)
             is_smooth = blocks.is_smooth[nodes]
-            single_first = is_smooth.sort(stable=True).indices
             n_single = len(nodes) - int(is_smooth.sum())
-            yield Pairs(rows[single_first], nodes[single_first], n_single, slice(start, stop))
+            if 0 < n_single < len(nodes):
+                single_first = is_smooth.sort(stable=True).indices
+                rows, nodes = rows[single_first], nodes[single_first]
+            yield Pairs(rows, nodes, n_single, slice(start, stop))
             start, n_done = stop, end_list[stop - 1]
 
     def tilts(self, pairs: Pairs) -> Tensor:

@@ -22,11 +22,16 @@ def chebyshev_points(device: torch.device) -> Tensor:
 
 def chebyshev_polynomials(places: Tensor, dim: int = -1) -> Tensor:
     """Evaluate the polynomials of degree 0 to 15 at places in [-1, 1]; degrees go to `dim`."""
-    values = [torch.ones_like(places), places]
+    shape = list(places.shape)
+    shape.insert(dim % (places.ndim + 1), N_POINTS)
+    values = places.new_empty(shape)
+    by_degree = values.unbind(dim)
+    by_degree[0].fill_(1.0)
+    by_degree[1].copy_(places)
     twice = 2 * places
-    for _ in range(2, N_POINTS):
-        values.append((twice * values[-1]).sub_(values[-2]))
-    return torch.stack(values, dim=dim)
+    for degree in range(2, N_POINTS):
+        torch.mul(twice, by_degree[degree - 1], out=by_degree[degree]).sub_(by_degree[degree - 2])
+    return values
 
 
 @cache

@@ -201,7 +201,7 @@ class FastRanking:
         tie_middles = in_units(self._first + self._past - 1, self._n_units)
         tilt = tie_middles - 2 * self._nodes.middles[self._of_unit][:, None]
         sums[:, 1::2] += tilt[:, None] * sums[:, ::2]
-        return sums.transpose(0, 1).flatten(1)[:, self._first]
+        return sums.transpose(0, 1).flatten(1).index_select(1, self._first)
 
 
 _Probabilities = tuple[Pairs, Tensor, Tensor]  # with tilts and [pair, rank point, score point]
@@ -227,10 +227,13 @@ def _terms(
         yield single, whole(p[single])[:, :, None]
     if pairs.n_single < len(p):
         smooth = slice(pairs.n_single, None)
-        powers = [p[smooth]]
-        while len(powers) < n_terms:
-            powers.append(powers[-1] * powers[0])
-        yield smooth, torch.stack(powers, dim=2)
+        base = p[smooth]
+        powers = base.new_empty(*base.shape[:2], n_terms, N_POINTS)
+        by_term = powers.unbind(2)
+        by_term[0].copy_(base)
+        for n in range(1, n_terms):
+            torch.mul(by_term[n - 1], base, out=by_term[n])
+        yield smooth, powers
 
 
 def _gain_of(p: Tensor) -> Tensor:

@@ -61,7 +61,7 @@ class GraphConvolution(nn.Module):
     def messages(self, hidden: Tensor, center: Center | None = None) -> Tensor:
         """Return what each node sends: H W, or (H - center) W."""
         messages = multiply_fixed(hidden, self.weight)
-        return messages if center is None else messages - center @ self.weight
+        return messages if center is None else messages.add_(-(center @ self.weight))
 
     def forward(
         self,

@@ -71,6 +71,25 @@ def sum_of_ends(support: GraphSupport, values: Tensor) -> Tensor:
     return sums.add_(values.index_select(0, support.upper_columns))
 
 
+def by_place(support: GraphSupport, values: Tensor) -> Tensor:
+    """Bring one row a sample into the order of places, with its gradient.
+
+    Each row has one place, so that the gradient is brought back row by row; torch's own adds up.
+    """
+    if support.order is None:
+        return values
+    placed: Tensor = _Reorder.apply(values, support.order, support.places)  # type: ignore[no-untyped-call]
+    return placed
+
+
+def by_sample(support: GraphSupport, values: Tensor) -> Tensor:
+    """Bring one row a place into the order of samples, with its gradient."""
+    if support.order is None:
+        return values
+    rows: Tensor = _Reorder.apply(values, support.places, support.order)  # type: ignore[no-untyped-call]
+    return rows
+
+
 def multiply_fixed(matrix: Tensor, weight: Tensor) -> Tensor:
     """Multiply a fixed matrix, dense or sparse CSR, with a learned one: H W."""
     if matrix.layout == torch.strided:
@@ -100,7 +119,7 @@ class _Propagate(torch.autograd.Function):
         ctx.support, ctx.is_symmetric = support, len(graph) == support.n_pairs
         hidden = support.by_place(hidden)
         ctx.save_for_backward(edge_weights, hidden)
-        return support.by_sample(_graph_matrix(support, edge_weights) @ hidden)
+        return support.by_sample(_multiply(_graph_matrix(support, edge_weights), hidden))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, None, Tensor | None]:
@@ -114,8 +133,21 @@ class _Propagate(torch.autograd.Function):
         if ctx.needs_input_grad[3]:
             if not ctx.is_symmetric:
                 edge_weights = edge_weights.index_select(0, support.reverse)
-            for_hidden = support.by_sample(_graph_matrix(support, edge_weights) @ gradient)
+            for_hidden = support.by_sample(
+                _multiply(_graph_matrix(support, edge_weights), gradient)
+            )
         return None, for_graph, None, for_hidden
+
+
+class _Reorder(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, order: Tensor, inverse: Tensor) -> Tensor:
+        ctx.inverse = inverse
+        return values.index_select(0, order)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        return gradients[0].index_select(0, ctx.inverse), None, None
 
 
 class _SkewProducts(torch.autograd.Function):
@@ -169,6 +201,11 @@ class _MultiplyFixed(torch.autograd.Function):
 def _graph_matrix(support: GraphSupport, edge_weights: Tensor) -> Tensor:
     shape = (support.n_samples, support.n_samples)
     return csr_tensor(support.row_starts, support.columns, edge_weights, shape)
+
+
+def _multiply(matrix: Tensor, hidden: Tensor) -> Tensor:
+    """Compute `matrix @ hidden`, for which torch would first fill two results with zeros."""
+    return torch.addmm(hidden.new_zeros(1, hidden.shape[1]), matrix, hidden, beta=0)
 
 
 def _dots_on_pairs(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
