@@ -93,7 +93,7 @@ def test_score_points_collect_and_spread_polynomials_exactly(blocks, generator):
     of_node = blocks.of_unit.repeat_interleave(N_POINTS)[: ranked.n_nodes]
     local = ranked.scores - ranked.scores[nodes.middles[of_node]]
     by_node = torch.rand(ranked.n_nodes, generator=generator, dtype=torch.float64)
-    collected = nodes.collect(in_units(by_node, blocks.n_units)[:, :, None])[:, :, 0]
+    collected = nodes.collect(in_units(by_node, blocks.n_units)[:, None])[:, 0]
     for degree in (0, 1, 5):
         at_nodes, at_points = local**degree, nodes.scores**degree
         expected = torch.zeros(len(blocks.starts)).double()

@@ -112,10 +112,10 @@ class ScorePoints:
         self._coefficients = chebyshev_coefficients(half.device)
 
     def collect(self, by_node: Tensor) -> Tensor:
-        """Gather weights of the nodes on the points: [unit, position, n] to [block, point, n]."""
+        """Gather weights of the nodes on the points: [unit, n, position] to [block, n, point]."""
         moments = by_node.new_zeros(len(self.middles), *by_node.shape[1:])
-        moments.index_add_(0, self._blocks.of_unit, torch.bmm(self._polynomials, by_node))
-        return self._coefficients @ moments
+        moments.index_add_(0, self._blocks.of_unit, torch.bmm(by_node, self._polynomials.mT))
+        return moments @ self._coefficients.T
 
     def spread(self, by_point: Tensor) -> Tensor:
         """Interpolate at the nodes: [block, n, point] to [unit, n, position]."""

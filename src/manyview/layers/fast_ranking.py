@@ -100,7 +100,7 @@ class FastRanking:
         self.gain, self.error = self._gain_and_error(blocks.is_smooth)
 
     def _gain_and_error(self, is_smooth: Tensor) -> tuple[Tensor, Tensor]:
-        mass = self._nodes.collect(self._nodes.decay[:, :, None])[:, :, 0]
+        mass = self._nodes.collect(self._nodes.decay[:, None])[:, 0]
         mass_and_tail = _with_tail(mass, is_smooth).mT.contiguous()
         discount_and_tail = _with_tail(self._discount, is_smooth)
         sums = mass.new_zeros(len(mass), MAX_TERMS, N_POINTS)
@@ -146,10 +146,8 @@ class FastRanking:
         """
         nodes, n_terms = self._nodes, _n_terms(self._largest, GRADIENT_TOLERANCE)
         factors = incoming.new_tensor(SLOPE_TERMS[:n_terms])[:, None]
-        weighted = [in_units(incoming, self._n_units) * nodes.decay]
-        for _ in range(1, n_terms):
-            weighted.append(weighted[-1] * nodes.decay)
-        incoming_at = nodes.collect(torch.stack(weighted, dim=2)).mT * factors
+        weighted = _powers(in_units(incoming, self._n_units) * nodes.decay, nodes.decay, n_terms)
+        incoming_at = nodes.collect(weighted) * factors
         own = incoming_at.new_zeros(len(incoming_at), 2, n_terms, N_POINTS)
         shared = torch.zeros_like(own[:, :, :1])
         for pairs, tilts, p in self._kept or self._exponentials():
@@ -227,13 +225,17 @@ def _terms(
         yield single, whole(p[single])[:, :, None]
     if pairs.n_single < len(p):
         smooth = slice(pairs.n_single, None)
-        base = p[smooth]
-        powers = base.new_empty(*base.shape[:2], n_terms, N_POINTS)
-        by_term = powers.unbind(2)
-        by_term[0].copy_(base)
-        for n in range(1, n_terms):
-            torch.mul(by_term[n - 1], base, out=by_term[n])
-        yield smooth, powers
+        yield smooth, _powers(p[smooth], p[smooth], n_terms)
+
+
+def _powers(first: Tensor, factor: Tensor, n_powers: int) -> Tensor:
+    """Multiply again and again, [..., point] to [..., power, point]: first, first * factor, ..."""
+    powers = first.new_empty(*first.shape[:-1], n_powers, first.shape[-1])
+    by_power = powers.unbind(-2)
+    by_power[0].copy_(first)
+    for n in range(1, n_powers):
+        torch.mul(by_power[n - 1], factor, out=by_power[n])
+    return powers
 
 
 def _gain_of(p: Tensor) -> Tensor:

@@ -59,8 +59,7 @@ def edge_confidence(support: GraphSupport, confidence: Tensor) -> Tensor:
     confidence : [node]
     returns : [pair]
     """
-    between = sum_of_ends(support, confidence).mul_(0.5)
-    return torch.cat([between, support.by_place(confidence)])
+    return sum_of_ends(support, confidence).mul_(0.5)
 
 
 def select_edges(
@@ -92,7 +91,7 @@ class _WeakenEdges(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, support: GraphSupport, graph: Tensor, halves: Tensor) -> Tensor:
-        surplus = torch.cat([sum_of_ends(support, halves), support.by_place(2 * halves)]).relu_()
+        surplus = sum_of_ends(support, halves).relu_()
         ctx.support = support
         ctx.save_for_backward(graph, surplus)
         return graph * surplus
@@ -100,7 +99,7 @@ class _WeakenEdges(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor]:
         graph, surplus = ctx.saved_tensors
-        for_surplus = (gradients[0] * graph).mul_(surplus.sign())
+        for_surplus = torch.ops.aten.threshold_backward(gradients[0] * graph, surplus, 0)
         for_surplus[ctx.support.n_undirected :] *= 2  # a loop has its node at both ends
         return None, gradients[0] * surplus, sum_at_nodes(ctx.support, for_surplus)
 

@@ -79,7 +79,7 @@ class RankBlocks:
         start, last = firsts * N_POINTS, self._last_node(firsts, sizes)
         first_score, last_score = scores[start], scores[last]
         above = scores[self._highest[firsts]] - first_score
-        below = last_score - scores[self._lowest[last // N_POINTS]]
+        below = last_score - scores[self._lowest[self._last_unit(firsts, sizes)]]
         first_row = torch.searchsorted(self._lowest, start) * N_POINTS
         past_row = torch.searchsorted(self._highest, last, right=True) * N_POINTS
         n_rows = (start - first_row).maximum(past_row - last).maximum(length)
@@ -88,16 +88,19 @@ class RankBlocks:
     def _last_node(self, firsts: Tensor, sizes: Tensor) -> Tensor:
         return ((firsts + sizes) * N_POINTS - 1).clamp(max=self.ranked.n_nodes - 1)
 
+    def _last_unit(self, firsts: Tensor, sizes: Tensor) -> Tensor:
+        return (firsts + sizes).clamp_(max=self.n_units) - 1
+
     def _set_blocks(self, levels: Tensor) -> None:
         """Take the runs of 2^level units round each unit for blocks."""
         self._levels = levels
-        is_first = self._units % (1 << levels) == 0
+        is_first = self._units & ((1 << levels) - 1) == 0
         self.of_unit = is_first.cumsum(0) - 1
         self.first_units = is_first.nonzero()[:, 0]
         levels = levels[self.first_units]
         self.sizes, self.is_smooth = 1 << levels, levels > 0
         self.runs = _runs_of_units(self.n_units, levels.device)[2][levels, self.first_units]
-        last_units = self.lasts // N_POINTS
+        last_units = self._last_unit(self.first_units, self.sizes)
         self.first_reached = self.of_unit[self._highest[self.first_units] // N_POINTS]
         self.past_reached = self.of_unit[self._lowest[last_units] // N_POINTS] + 1
 

@@ -5,6 +5,7 @@ below its top by
 
     fall(r, j) = 2 sum_{i between r and j} |s_i - s_j| + |s_r - s_j|        (in units of tau)
                = 2 (c_j - c_r - (j - r) s_j),    c_j = s_0 + ... + s_(j-1) + s_j / 2
+               = 2 (c_j - j s_j + r s_j - c_r)
 
 which never decreases away from r: bisection finds a row's reach.
 """
@@ -41,6 +42,8 @@ class SortedScores:
         values = scores.index_select(0, self.order).double()
         self.scores = (values - values[self.n_nodes // 2]) / temperature
         self._sums = self.scores.cumsum(0) - self.scores / 2
+        positions = torch.arange(self.n_nodes, dtype=torch.float64, device=scores.device)
+        self._sums_less_own = torch.addcmul(self._sums, positions, self.scores, value=-1)
 
     def fall(self, rows: Tensor, nodes: Tensor) -> Tensor:
         """How far a node's logit lies below the top of a row, both whole positions."""
@@ -49,12 +52,15 @@ class SortedScores:
 
     def reach(self, rows: Tensor, direction: Tensor, depth: float) -> Tensor:
         """Return the last node in a direction (-1 or 1) whose logit falls by at most `depth`."""
-        last = rows
+        last, real_rows = rows, rows.to(self.scores)
         limit = self._sums.index_select(0, rows) + depth / 2
         for bit in reversed(range(self.n_nodes.bit_length())):
             further = torch.add(last, direction, alpha=2**bit).clamp_(0, self.n_nodes - 1)
-            half_fall = (rows - further) * self.scores.index_select(0, further)
-            half_fall += self._sums.index_select(0, further)  # less that of the row
+            half_fall = torch.addcmul(  # less the sum of the row
+                self._sums_less_own.index_select(0, further),
+                self.scores.index_select(0, further),
+                real_rows,
+            )
             last = torch.where(half_fall <= limit, further, last)
         return last
 

@@ -59,16 +59,19 @@ def sum_at_nodes(support: GraphSupport, graph: Tensor) -> Tensor:
 
 
 def sum_of_ends(support: GraphSupport, values: Tensor) -> Tensor:
-    """Add the values of the two ends of each edge between different nodes: x_i + x_j.
+    """Add the values of the two ends of each pair: x_i + x_j; a loop has its node at both ends.
 
     Shapes
     ------
     values : [node]
-    returns : [undirected edge]
+    returns : [pair]
     """
-    values = support.by_place(values)
-    sums = values.index_select(0, support.upper_rows)
-    return sums.add_(values.index_select(0, support.upper_columns))
+    values, sums = support.by_place(values), values.new_empty(support.n_pairs)
+    between = sums[: support.n_undirected]
+    torch.index_select(values, 0, support.upper_rows, out=between)
+    between.add_(values.index_select(0, support.upper_columns))
+    torch.add(values, values, out=sums[support.n_undirected :])
+    return sums
 
 
 def by_place(support: GraphSupport, values: Tensor) -> Tensor:
@@ -184,7 +187,9 @@ class _SumAtNodes(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
         (gradient,) = gradients
-        return None, torch.cat([sum_of_ends(ctx.support, gradient), ctx.support.by_place(gradient)])
+        for_graph = sum_of_ends(ctx.support, gradient)
+        for_graph[ctx.support.n_undirected :].mul_(0.5)  # a loop counts once
+        return None, for_graph
 
 
 class _MultiplyFixed(torch.autograd.Function):
