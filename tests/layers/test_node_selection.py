@@ -5,6 +5,7 @@ import torch
 from scipy import sparse
 
 from manyview.graphs.support import GraphSupport
+from manyview.layers import node_selection
 from manyview.layers.node_selection import (
     NodeSelection,
     TopKSelection,
@@ -248,3 +249,19 @@ def test_top_k_selection_passes_gradients_through_kept_edges_alone(tiny_graph):
     torch.testing.assert_close(
         gradient, tiny_graph.on_pairs(is_kept + is_kept.T - torch.diag(is_kept.diagonal()))
     )
+
+
+def test_gains_are_scaled_to_one_with_the_gradient_of_the_formula(generator):
+    gain = torch.rand(30, generator=generator, dtype=torch.float64)
+    gain[[3, 11]], gain[[4, 7, 20]] = 1.5, -0.5  # ties at both ends
+    incoming = torch.randn(30, generator=generator, dtype=torch.float64)
+    gain.requires_grad_()
+    lowest, highest = gain.aminmax()
+    expected = (gain - lowest) / (highest - lowest)
+    scaled = node_selection._ScaleToOne.apply(gain)
+    assert torch.equal(scaled, expected)
+    torch.testing.assert_close(
+        torch.autograd.grad(scaled, gain, incoming), torch.autograd.grad(expected, gain, incoming)
+    )
+    apart = torch.rand(30, generator=generator, dtype=torch.float64).requires_grad_()
+    assert torch.autograd.gradcheck(node_selection._ScaleToOne.apply, apart)

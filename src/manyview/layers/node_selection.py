@@ -42,8 +42,31 @@ def node_confidence(
     noise = 8 * torch.finfo(scores.dtype).eps
     if _is_constant(scores, noise) or _is_constant(gain, noise):
         return torch.ones_like(scores)
-    lowest, highest = gain.aminmax()
-    return ((gain - lowest) / (highest - lowest)).to(scores.dtype)
+    scaled: Tensor = _ScaleToOne.apply(gain)  # type: ignore[no-untyped-call]
+    return scaled.to(scores.dtype)
+
+
+class _ScaleToOne(torch.autograd.Function):
+    """(x - min) / (max - min); entries that share the minimum or maximum share its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor) -> Tensor:
+        lowest, highest = values.aminmax()
+        scaled = (values - lowest).div_(highest - lowest)
+        ctx.range = highest - lowest
+        ctx.save_for_backward(scaled)
+        return scaled
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        (scaled,) = ctx.saved_tensors
+        for_values: Tensor = gradients[0] / ctx.range
+        for_highest = for_values @ scaled
+        for_lowest = for_values.sum() - for_highest
+        for end, for_end in ((0.0, for_lowest), (1.0, for_highest)):
+            places = (scaled == end).nonzero().squeeze(1)
+            for_values[places] -= for_end / len(places)
+        return for_values
 
 
 def _is_constant(values: Tensor, noise: float) -> bool:
