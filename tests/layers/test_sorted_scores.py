@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from manyview.layers.sorted_scores import WHOLE_KEYS_FROM, SortedScores, descending_order
+from manyview.layers.sorted_scores import SortedScores, descending_order
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_tie_bounds_hold_each_run_of_equal_scores():
     assert past.tolist() == [1, 4, 4, 4, 5]
 
 
-@pytest.mark.parametrize("n_nodes", [1, 50, WHOLE_KEYS_FROM - 1, WHOLE_KEYS_FROM, 40_000])
+@pytest.mark.parametrize("n_nodes", [0, 1, 50, 40_000])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_order_is_that_of_a_stable_sort(generator, n_nodes, dtype):
     scores = torch.randn(n_nodes, generator=generator, dtype=dtype)

@@ -22,7 +22,8 @@ from manyview.layers.rank_blocks import RankBlocks
 
 def in_units(values: Tensor, n_units: int) -> Tensor:
     """Pad values of all positions with zeros and lay them out by unit: [unit, position]."""
-    return pad(values, (0, n_units * N_POINTS - len(values))).view(n_units, N_POINTS)
+    n_missing = n_units * N_POINTS - len(values)
+    return (pad(values, (0, n_missing)) if n_missing else values).view(n_units, N_POINTS)
 
 
 def rank_points(blocks: RankBlocks) -> Tensor:
