@@ -24,7 +24,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"contract"},
     {"model_file"},
     {"fitted_pass"},
-    {"new_samples", "ground", "warm_start", "parameter_rules", "rounds"},
+    {"new_samples", "ground", "warm_start", "parameter_rules", "rounds", "linear_walks"},
     {"training"},
     {"callbacks", "kept_weights"},
     {"network", "attachment"},

@@ -155,8 +155,8 @@ def test_views_may_come_in_every_form(tiny_views, form):
         "sparse": {name: sparse.csr_matrix(view) for name, view in views.items()},
         "MultiView": MultiView(views),
     }[form]
-    model = fit_quickly(given, tiny_views.known_labels)
-    expected = fit_quickly(views, tiny_views.known_labels)
+    model = fit_quickly(given, tiny_views.known_labels, scaling="unit")
+    expected = fit_quickly(views, tiny_views.known_labels, scaling="unit")
     np.testing.assert_allclose(model.label_distributions_, expected.label_distributions_, atol=1e-4)
     assert model.predict(given).shape == (len(tiny_views.labels),)
 

@@ -46,7 +46,7 @@ def test_expected_shares_count_labels_and_answers():
     for number in range(4):
         n_labels = sum(1 for code in codes if code == number)
         mean = sum(row[number] for row in answers) / len(answers)
-        expected.append((n_labels - 0.5 + ANSWERS_COUNT_FOR * mean) / (8 - 2 + ANSWERS_COUNT_FOR))
+        expected.append((n_labels + ANSWERS_COUNT_FOR * mean) / (8 + ANSWERS_COUNT_FOR))
     np.testing.assert_allclose(expected_shares(answers, codes), expected, rtol=1e-12)
 
 
@@ -186,10 +186,10 @@ def test_lesson_starts_views_by_their_agreement():
     answers = 0.8 * np.eye(2)[classes] + 0.1
     codes = np.where(np.arange(200) < 10, classes, -1)
     lesson = prepare_lesson(answers, codes, graphs)
-    assert lesson.view_shares.sum() == pytest.approx(1.0)
-    assert lesson.view_shares[1] < 0.05
+    assert lesson.graph_shares.sum() == pytest.approx(1.0)
+    assert lesson.graph_shares[1] < 0.05
     np.testing.assert_allclose(
-        lesson.view_shares[0] / lesson.view_shares[1],
+        lesson.graph_shares[0] / lesson.graph_shares[1],
         lesson.agreement[0] / max(lesson.agreement[1], LEAST_AGREEMENT),
     )
 

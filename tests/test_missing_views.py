@@ -123,8 +123,8 @@ def test_sparse_and_dense_views_give_the_same(tiny_views, present):
     views = {name: np.maximum(view, 0) for name, view in tiny_views.views.items()}
     dense = MultiView(views, present=present)
     thin = MultiView({n: sparse.csr_array(v) for n, v in views.items()}, present=present)
-    one = make(dropout=0.0).fit(dense, tiny_views.known_labels)
-    other = make(dropout=0.0).fit(thin, tiny_views.known_labels)
+    one = make(dropout=0.0, scaling="unit").fit(dense, tiny_views.known_labels)
+    other = make(dropout=0.0, scaling="unit").fit(thin, tiny_views.known_labels)
     np.testing.assert_allclose(one.label_distributions_, other.label_distributions_, atol=1e-3)
     np.testing.assert_allclose(
         one.predict_proba(dense[:9]), other.predict_proba(thin[:9]), atol=1e-3

@@ -66,7 +66,7 @@ def take_turns(max_rounds, answers, curves=None):
     def lesson_of(probabilities):
         return Lesson(probabilities, np.ones(len(probabilities)), np.ones(1), np.ones(1))
 
-    return train_in_rounds(fit, lambda number: answers[number], lesson_of, max_rounds), turns
+    return train_in_rounds(fit, lambda number, _: answers[number], lesson_of, max_rounds), turns
 
 
 SURE = np.tile([0.9, 0.1], (100, 1))
@@ -198,10 +198,14 @@ def test_ctrl_c_in_a_round_keeps_the_network_that_was_done(tiny_views, monkeypat
 
     monkeypatch.setattr(MGCNDNSClassifier, "_build", build_and_interrupt)
     with pytest.warns(ConvergenceWarning, match="the network that taught this one is kept"):
-        model = fit(*given)
+        model = fit(*given, joint_graph=False, scaling="unit")
     assert model.rounds_ == []
     assert model.training_curve_.stopped == "interrupted"
     assert model.edge_gates_ is None
+    with pytest.warns(ConvergenceWarning, match="the network that taught this one is kept"):
+        with_joint = fit(*given)
+    assert with_joint.view_importance_.shape == (2,)
+    assert with_joint.view_importance_.sum() == pytest.approx(1.0)
     monkeypatch.undo()
     same(model, fit(*given, recipe="paper", graph_learning=None, node_selection=None))
 

@@ -25,11 +25,13 @@ from manyview.distributions import softmax
 from manyview.embedding import EmbeddingClassifier
 from manyview.fit_memory import check_fit_memory
 from manyview.graphs.knn_graph import is_approximate
+from manyview.graphs.scaling_choice import AUTO, USUAL
 from manyview.graphs.view_graphs import pick_n_neighbors
 from manyview.ground import Ground, shared_ground, tell_recalls
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
 from manyview.lessons import Lesson, prepare_lesson
+from manyview.linear_walks import linear_answers
 from manyview.network import MGCNDNS, NetworkInputs, build_network
 from manyview.new_samples import attach
 from manyview.parameter_rules import check_parameters
@@ -60,6 +62,12 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         about its share of all samples, as drawing class by class gives them, and where the graphs
         do not speak against it; "answers", where labels were picked in another way, as those of a
         warm start are always taken to be.
+    joint_graph
+        Whether the networks that teach have one graph more: each sample's nearest in all views
+        together. The last network, which answers, has those of the views, as in the paper.
+    linear_teacher
+        Whether a linear classifier of features spread over the graphs teaches beside the first
+        network; the first lesson is the mean of both.
     n_neighbors
         Neighbours k in each view's graph; "auto" takes 10 to 20, the more the fewer samples are
         labeled, and less where classes are small (see `choose_n_neighbors`).
@@ -67,7 +75,9 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         "cosine" or "euclidean".
     scaling
         "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
-        or a dict by name with one for each.
+        or a dict by name with one for each. "auto" takes "standard" for views whose neighbours
+        the other views then confirm more often, and "unit" for the others; no label is looked at
+        (see `choose_scalings`). By the paper's recipe it is "unit".
     symmetry
         "union" keeps an edge when either end chose the other, "mutual" when both did.
     min_common_neighbors
@@ -156,6 +166,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     calibration_ : the held-out labels and their logits, None without calibration
     given_codes_ : [sample], class number of the label it came with, -1 without one
     n_neighbors_ : int, the k that was used
+    scaling_ : dict of view -> the scaling that was used
     neighbor_recall_ : dict of view -> share of the true neighbours found; 1 if searched exactly
     learned_weights_ : what a warm start goes on from, None without `warm_start`
     is_labeled_ : [sample], whether its label was given
@@ -212,9 +223,11 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         recipe: str = "few-labels",
         max_rounds: int = 2,
         class_shares: str = "labels",
+        joint_graph: bool = True,
+        linear_teacher: bool = True,
         n_neighbors: int | str = "auto",
         metric: str = "cosine",
-        scaling: Scaling = "unit",
+        scaling: Scaling = "auto",
         symmetry: str = "union",
         min_common_neighbors: int = 0,
         neighbor_search: str = "auto",
@@ -248,6 +261,8 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         self.recipe = recipe
         self.max_rounds = max_rounds
         self.class_shares = class_shares
+        self.joint_graph = joint_graph
+        self.linear_teacher = linear_teacher
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.scaling = scaling
@@ -316,11 +331,13 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         ground = self._ground(views, generator)
         inputs = ground.inputs
         taught = self._fit_in_rounds(
-            inputs, codes, generator, earlier=earlier, watch=self._watch, tasks=self._tasks
+            ground, codes, generator, earlier=earlier, watch=self._watch, tasks=self._tasks
         )
         network, self.training_curve_, self.rounds_ = taught.network, taught.curve, taught.rounds
+        if not taught.is_whole:  # a teacher, which may have learned on the joint graph, too
+            network.fusion = network.fusion.of_first(len(ground.view_graphs))
         self.temperature_ = taught.temperature
-        self._calibrate(inputs, codes, generator)
+        self._calibrate(ground, codes, generator)
         self._learn_from(network, inputs)
         self.learned_weights_ = None
         if self.warm_start and taught.is_whole:
@@ -357,22 +374,27 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     def _ground(self, views: MultiView, generator: torch.Generator) -> Ground:
         """Lay the ground of the fit, or take it from an earlier one; set what it tells."""
         settings: dict[str, Any] = {
-            "scaling": self.scaling,
+            "scaling": self._scaling(),
             "n_neighbors": self.n_neighbors_,
             "metric": self.metric,
             "symmetry": self.symmetry,
             "min_common_neighbors": self.min_common_neighbors,
             "search": self.neighbor_search,
             "cache_dir": self.cache_dir,
+            "joint": self.joint_graph and self._has_rounds(),
         }
         if is_approximate(self.neighbor_search, len(views)):
             settings["seed"] = generator.initial_seed()
         shared = self._kept_ground if self._shared is None else self._shared
         ground = shared_ground(shared, views, generator.device, **settings)
         self.view_graphs_, self.neighbor_recall_ = ground.view_graphs, ground.prepared.recalls
+        self.scaling_ = ground.prepared.scalings
         if self.verbose:
             tell_recalls(self.neighbor_recall_)
         return ground
+
+    def _scaling(self) -> Scaling:
+        return self.scaling if self._has_rounds() or self.scaling != AUTO else USUAL
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -380,43 +402,62 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         return state
 
     def _max_epochs(self) -> int:
-        return self.max_epochs * (1 if self.recipe == "paper" else 1 + self.max_rounds)
+        return self.max_epochs * (1 + self.max_rounds if self._has_rounds() else 1)
 
     def _fit_in_rounds(
         self,
-        inputs: NetworkInputs,
+        ground: Ground,
         codes: np.ndarray,
         generator: torch.Generator,
         *,
         earlier: LearnedWeights | None = None,
         **told: Any,
     ) -> Taught[MGCNDNS]:
-        """Train by the recipe; set nothing. A warm start has one round."""
+        """Train by the recipe; set nothing.
+
+        A warm start has one round, whose teacher goes on from weights that know the views' graphs
+        alone.
+        """
+        is_warm = earlier is not None
+
+        def inputs_of(turn: Turn[MGCNDNS]) -> NetworkInputs:
+            return ground.inputs if turn.is_last or is_warm else ground.teacher_inputs
 
         def fit(turn: Turn[MGCNDNS]) -> tuple[MGCNDNS, TrainingCurve]:
             own = generator
             if turn.number:
                 seed = generator.initial_seed() + SEEDS_APART * turn.number
                 own = torch.Generator(device=generator.device).manual_seed(seed)
-            return self._fit_network(inputs, codes, own, turn, earlier=earlier, **told)
+            return self._fit_network(inputs_of(turn), codes, own, turn, earlier=earlier, **told)
 
         @torch.no_grad()
-        def answers_of(network: MGCNDNS) -> np.ndarray:
-            return softmax(network(*inputs).cpu().numpy())
+        def answers_of(network: MGCNDNS, turn: Turn[MGCNDNS]) -> np.ndarray:
+            answers = softmax(network(*inputs_of(turn)).cpu().numpy())
+            if turn.number or turn.is_last or is_warm or not self.linear_teacher:
+                return answers
+            with torch.enable_grad():
+                others = linear_answers(
+                    inputs_of(turn), codes, len(self.classes_), self._class_weights(codes)
+                )
+            return np.asarray((answers + others) / 2)
 
         def lesson_of(answers: np.ndarray) -> Lesson:
             return prepare_lesson(
                 answers,
                 codes,
-                self.view_graphs_,
+                ground.view_graphs,
                 self._class_weights(codes),
-                class_shares=self.class_shares if earlier is None else "answers",
+                joint_graph=None if is_warm else ground.joint_graph,
+                class_shares="answers" if is_warm else self.class_shares,
             )
 
-        max_rounds = self.max_rounds if earlier is None else min(self.max_rounds, 1)
+        max_rounds = min(self.max_rounds, 1) if is_warm else self.max_rounds
         if self.recipe == "paper" or (codes >= 0).all():
             max_rounds = 0
         return train_in_rounds(fit, answers_of, lesson_of, max_rounds)
+
+    def _has_rounds(self) -> bool:
+        return self.recipe != "paper" and self.max_rounds > 0
 
     def _class_weights(self, codes: np.ndarray) -> np.ndarray | None:
         return class_weights(self.class_weight, self.classes_, codes)
@@ -468,6 +509,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
 
         One that only teaches is plain: it leaves the fused graph as it is.
         """
+        n_graphs = inputs.view_weights.shape[1]
         return build_network(
             inputs,
             n_classes=len(self.classes_),
@@ -484,12 +526,10 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             n_layers=self.n_layers,
             dropout=self.dropout,
             seed=generator.initial_seed(),
-            view_shares=None if turn.lesson is None else turn.lesson.view_shares,
+            view_shares=None if turn.lesson is None else turn.lesson.shares_of(n_graphs),
         ).to(generator.device)
 
-    def _calibrate(
-        self, inputs: NetworkInputs, codes: np.ndarray, generator: torch.Generator
-    ) -> None:
+    def _calibrate(self, ground: Ground, codes: np.ndarray, generator: torch.Generator) -> None:
         """Correct the temperature, by fits on the same graphs that do not see all labels."""
         self.calibration_ = None
         if self.calibration is None:
@@ -500,11 +540,12 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             own = torch.Generator(device=generator.device).manual_seed(seed + 1 + fold)
             with catch_warnings():
                 simplefilter("ignore", ConvergenceWarning)  # said of the calibration as a whole
-                taught = self._fit_in_rounds(inputs, shown, own)
+                taught = self._fit_in_rounds(ground, shown, own)
             if taught.curve.stopped == "interrupted":
                 raise InterruptedFitError
             with torch.no_grad():
-                return np.asarray(taught.network(*inputs).cpu().numpy()) / taught.temperature
+                logits = taught.network(*ground.inputs).cpu().numpy()
+                return np.asarray(logits) / taught.temperature
 
         found = calibrate_or_warn(
             codes,

@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from scipy import sparse
 
 from manyview.data.inputs import InputScaling, fit_input
 from manyview.data.views import MultiView
+from manyview.graphs.joint import joint_graph
+from manyview.graphs.normalization import renormalize
 from manyview.graphs.view_graphs import PreparedViews, prepare_views
-from manyview.network import NetworkInputs, network_inputs
+from manyview.network import NetworkInputs, lay_graphs, network_inputs
 from manyview.progress import tell
 
 N_KEPT = 4  # grounds kept at once; each holds a copy of the features
@@ -26,23 +29,45 @@ class Ground:
         Each view's renormalised graph.
     input_scaling
         None where all views are graphs.
+    inputs
+        Of a network over the views' graphs.
+    joint_graph
+        Neighbours in all views together, renormalised; None where it was not wanted, or where
+        fewer than two views have features.
+    teacher_inputs
+        Of a network that teaches: over the views' graphs and, as the last, the joint graph.
     """
 
     prepared: PreparedViews
     view_graphs: list[sparse.csr_array]
     input_scaling: InputScaling | None
     inputs: NetworkInputs
+    joint_graph: sparse.csr_array | None
+    teacher_inputs: NetworkInputs
 
 
-def lay_ground(views: MultiView, device: torch.device, **settings: Any) -> Ground:
-    """Scale the views and build their graphs; `settings` are those of `prepare_views`."""
+def lay_ground(
+    views: MultiView, device: torch.device, *, joint: bool = False, **settings: Any
+) -> Ground:
+    """Scale the views and build their graphs; `settings` are those of `prepare_views`.
+
+    `joint` asks for the graph of all views together, too.
+    """
     prepared = prepare_views(views, **settings)
     view_graphs = prepared.renormalized()
     features = list(prepared.features.values())
     present = prepared.present_features()
     input_scaling = fit_input(features, present) if features else None
     inputs = network_inputs(view_graphs, features, input_scaling, device, present)
-    return Ground(prepared, view_graphs, input_scaling, inputs)
+    if not joint or input_scaling is None or len(features) == 1:
+        return Ground(prepared, view_graphs, input_scaling, inputs, None, inputs)
+    settings.pop("scaling")
+    found = joint_graph(features, input_scaling, present, **settings)
+    has_features = None if present is None else np.any(present, axis=1)
+    together = renormalize(found, has_features)
+    support, weights = lay_graphs([*view_graphs, together])
+    teacher_inputs = inputs._replace(support=support.to(device), view_weights=weights.to(device))
+    return Ground(prepared, view_graphs, input_scaling, inputs, together, teacher_inputs)
 
 
 def tell_recalls(recalls: Mapping[str, float]) -> None:

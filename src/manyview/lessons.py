@@ -6,7 +6,7 @@ answers, once cleaned, are signals for every sample, every edge and every view:
 
 probabilities -> align_shares -> view_agreement -> smooth -> Lesson
 
-A lesson gives each unlabeled sample a distribution over the classes and a weight, and each view
+A lesson gives each unlabeled sample a distribution over the classes and a weight, and each graph
 a share to start with. The next network learns from it beside the labels.
 """
 
@@ -18,7 +18,6 @@ from scipy import sparse, stats
 
 # Labels that the answers' own class shares count for. As many labels and their shares weigh alike.
 ANSWERS_COUNT_FOR = 20.0
-HALF_A_LABEL = 0.5
 UNLIKELY = 0.1  # p value below which labels are no sample of the classes
 NEIGHBORS_SHARE = 0.5  # of what a sample's neighbours say in its cleaned answer, in each step
 SHARPNESS = 3.0  # power of the probabilities that are taught
@@ -43,16 +42,21 @@ class Lesson:
         [sample, class] probabilities to come close to.
     weights
         [sample] how much each counts; 0 for labeled samples.
-    view_shares
-        [view] what the fusion starts with; sums to 1.
+    graph_shares
+        [graph] what a fusion starts with, the joint graph last where there is one; sums to 1.
     agreement
         [view] how far neighbours in each view have one answer: 1 always, 0 as by chance.
     """
 
     targets: np.ndarray
     weights: np.ndarray
-    view_shares: np.ndarray
+    graph_shares: np.ndarray
     agreement: np.ndarray
+
+    def shares_of(self, n_graphs: int) -> np.ndarray:
+        """Return what a fusion of so many graphs, the first ones, starts with; sums to 1."""
+        first = self.graph_shares[:n_graphs]
+        return np.asarray(first / first.sum())
 
 
 def prepare_lesson(
@@ -61,6 +65,7 @@ def prepare_lesson(
     view_graphs: Sequence[sparse.csr_array],
     class_weight: np.ndarray | None = None,
     *,
+    joint_graph: sparse.csr_array | None = None,
     class_shares: str = "labels",
 ) -> Lesson:
     """Clean a network's answers into a lesson for the next.
@@ -72,10 +77,11 @@ def prepare_lesson(
     ------
     probabilities : [sample, class]
     codes : [sample], class numbers, -1 where unknown
-    view_graphs : [sample, sample] each, symmetric
+    view_graphs, joint_graph : [sample, sample] each, symmetric
     class_weight : [class]
     """
-    graphs = [without_loops(graph) for graph in view_graphs]
+    together = [] if joint_graph is None else [joint_graph]
+    graphs = [without_loops(graph) for graph in (*view_graphs, *together)]
     answers = probabilities.astype(np.float64)
     if class_shares == "labels":
         aligned = align_shares(probabilities, expected_shares(probabilities, codes))
@@ -89,26 +95,30 @@ def prepare_lesson(
     targets = _rows_to_one(answers**SHARPNESS)
     if class_weight is not None:
         weights = weights * (targets @ class_weight)
-    return Lesson(targets.astype(np.float32), weights.astype(np.float32), shares, agreement)
+    return Lesson(
+        targets.astype(np.float32),
+        weights.astype(np.float32),
+        shares,
+        agreement[: len(view_graphs)],
+    )
 
 
 def expected_shares(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Estimate the classes' shares of all samples from the labels and the answers: [class].
 
-        n_c - 1/2 + 20 mean_i p_ic,   divided by the sum over the classes
+        n_c + 20 mean_i p_ic,   divided by the sum over the classes
 
     Few labels say little about shares, many nearly all, if they are drawn from the samples at
-    random, or class by class in proportion. Half a label of each class is there because a class
-    that nobody labeled would not be known: small classes have too many labels. Labels that are
-    hardly such a sample, say ten of every class where the answers find classes of very different
-    size (chi-squared test, p below 0.1), say nothing about shares.
+    random, or class by class in proportion. Labels that are hardly such a sample, say ten of every
+    class where the answers find classes of very different size (chi-squared test, p below 0.1),
+    say nothing about shares.
 
     Examples
     --------
     >>> even = np.full((100, 2), 0.5)
     >>> codes = np.r_[np.zeros(12, dtype=int), np.ones(9, dtype=int), np.full(79, -1)]
     >>> expected_shares(even, codes)
-    array([0.5375, 0.4625])
+    array([0.53658537, 0.46341463])
     >>> uneven = np.tile([0.9, 0.1], (100, 1))
     >>> expected_shares(uneven, codes)
     array([0.9, 0.1])
@@ -118,7 +128,7 @@ def expected_shares(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
     own /= own.sum()
     if stats.chisquare(counts, counts.sum() * own).pvalue < UNLIKELY:
         return np.asarray(own)
-    expected = np.maximum(counts - HALF_A_LABEL, 0.0) + ANSWERS_COUNT_FOR * own
+    expected = counts + ANSWERS_COUNT_FOR * own
     return np.asarray(expected / expected.sum())
 
 

@@ -145,6 +145,17 @@ class MGCNDNS(nn.Module):
         return self.convolve(support, graph, features, center, generator)
 
 
+def lay_graphs(graphs: Sequence[sparse.csr_array]) -> tuple[GraphSupport, Tensor]:
+    """Lay renormalised graphs on one support; the second is [pair, graph]."""
+    # Whoever has a view has a self-loop in its graph.
+    in_graphs = np.column_stack([graph.diagonal() > 0 for graph in graphs])
+    support = GraphSupport.from_graphs(graphs).with_present(in_graphs)
+    weights = torch.empty(support.n_pairs, len(graphs))
+    for number, graph in enumerate(graphs):
+        weights[:, number] = support.weights_of(graph)
+    return support, weights
+
+
 def network_inputs(
     graphs: Sequence[sparse.csr_array],
     features_by_view: Sequence[View],
@@ -158,12 +169,7 @@ def network_inputs(
     feature: the identity matrix. `present` says who has which of the feature views, [sample,
     view]; None where all have all.
     """
-    # Whoever has a view has a self-loop in its graph.
-    in_graphs = np.column_stack([graph.diagonal() > 0 for graph in graphs])
-    support = GraphSupport.from_graphs(graphs).with_present(in_graphs)
-    weights = torch.empty(support.n_pairs, len(graphs))
-    for view, graph in enumerate(graphs):
-        weights[:, view] = support.weights_of(graph)
+    support, weights = lay_graphs(graphs)
     center: Center | None = None
     if input_scaling is None:
         features = _as_tensor(sparse.csr_array(sparse.eye_array(support.n_samples)))

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from manyview.data.scaled_views import scaling_by_view
+from manyview.data.scaling import SCALINGS
 from manyview.data.views import MultiView
 from manyview.errors import check_choice
 from manyview.graphs.cached_neighbors import check_cache_dir
 from manyview.graphs.knn_graph import check_search
+from manyview.graphs.scaling_choice import AUTO
 from manyview.graphs.view_graphs import check_n_neighbors
 from manyview.memory import check_max_memory
 from manyview.parameters import check_number, check_whole_number
@@ -15,6 +17,8 @@ from manyview.parameters import check_number, check_whole_number
 CHOICES = {
     "recipe": ("few-labels", "paper"),
     "class_shares": ("labels", "answers"),
+    "joint_graph": (True, False),
+    "linear_teacher": (True, False),
     "metric": ("cosine", "euclidean"),
     "symmetry": ("union", "mutual"),
     "graph_learning": ("edge", "low-rank", "full", None),
@@ -37,7 +41,7 @@ def check_parameters(params: Mapping[str, Any], views: MultiView) -> None:
     manyview.errors.InputError: tau must be above 0; got -0.3.
     """
     check_n_neighbors(params["n_neighbors"], len(views))
-    scaling_by_view(params["scaling"], views)
+    scaling_by_view(params["scaling"], views, (AUTO, *SCALINGS))
     check_search(params["neighbor_search"], len(views))
     check_cache_dir(params["cache_dir"])
     check_max_memory(params["max_memory"])

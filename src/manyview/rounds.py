@@ -92,7 +92,7 @@ class Taught(Generic[Network]):
 
 def train_in_rounds(
     fit: Callable[[Turn[Network]], tuple[Network, TrainingCurve]],
-    answers_of: Callable[[Network], np.ndarray],
+    answers_of: Callable[[Network, Turn[Network]], np.ndarray],
     lesson_of: Callable[[np.ndarray], Lesson],
     max_rounds: int,
 ) -> Taught[Network]:
@@ -106,7 +106,7 @@ def train_in_rounds(
     fit
         Trains the network whose turn it is.
     answers_of
-        Returns a network's probabilities, [sample, class].
+        Returns the probabilities of the network of a turn, [sample, class].
     lesson_of
         Cleans such probabilities into a lesson.
     """
@@ -115,7 +115,7 @@ def train_in_rounds(
     is_whole = turn.is_last
     rounds: list[Round] = []
     while not (turn.is_last or curve.was_cut_short):
-        before = answers_of(network)
+        before = answers_of(network, turn)
         lesson = lesson_of(before)
         number = turn.number + 1
         has_settled = bool(rounds) and rounds[-1].has_settled
@@ -125,5 +125,5 @@ def train_in_rounds(
             curve = replace(curve, stopped=its_curve.stopped)
             break
         network, curve, is_whole = taught, its_curve, turn.is_last
-        rounds.append(Round.between(before, answers_of(network), lesson, curve.n_epochs))
+        rounds.append(Round.between(before, answers_of(network, turn), lesson, curve.n_epochs))
     return Taught(network, curve, rounds, is_whole)

@@ -8,16 +8,17 @@ import torch
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression as ReferenceRegression
 
-from manyview.baselines import graph_walks
-from manyview.baselines.graph_walks import spread, spread_rows, walk_sum
-from manyview.baselines.ssgcn import LogisticRegression, SSGCNClassifier
+from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.data.inputs import fit_input
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.support import GraphSupport
 from manyview.graphs.view_graphs import prepare_views
+from manyview.layers import graph_walks
+from manyview.layers.graph_walks import spread, spread_rows, walk_sum
 from manyview.layers.sparse_product import csr_tensor
+from manyview.linear_walks import LogisticRegression
 from manyview.training import train
 
 with warnings.catch_warnings():  # its import calls what torch has deprecated

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from manyview.anchors import FeatureAnchor, GraphAnchor
 from manyview.attachment import Attachment
@@ -16,39 +15,19 @@ from manyview.baselines.graph_inputs import (
     RandomState,
     input_scaling,
 )
-from manyview.baselines.graph_walks import spread, spread_rows, walk_sum
 from manyview.contract import MethodCard
 from manyview.data.inputs import InputScaling
-from manyview.data.labels import UNKNOWN
 from manyview.data.scaled_views import Scaling
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.distributions import softmax
 from manyview.layers.fusion import GraphFusion
-from manyview.layers.graph_convolution import GraphConvolution
+from manyview.layers.graph_walks import walk_sum
+from manyview.linear_walks import LinearWalks
 from manyview.network import MGCNDNS, network_inputs
 from manyview.new_samples import attach
 from manyview.parameters import check_number, check_whole_number
-from manyview.training import TrainingCurve, train_on_codes
-
-
-class LogisticRegression(nn.Module):
-    """Multinomial logistic regression: logits X Theta + b, from 0.
-
-    Shapes
-    ------
-    features : [sample, n_inputs]
-    returns : [sample, n_classes]
-    """
-
-    def __init__(self, n_inputs: int, n_classes: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(n_inputs, n_classes))
-        self.bias = nn.Parameter(torch.zeros(n_classes))
-
-    def forward(self, features: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """Return the logits; nothing is drawn."""
-        return features @ self.weight + self.bias
+from manyview.training import TrainingCurve
 
 
 class SSGCNClassifier(GraphNetworkClassifier):
@@ -182,31 +161,21 @@ class SSGCNClassifier(GraphNetworkClassifier):
         inputs = network_inputs(prepared.renormalized(), scaled, scaling, generator.device, present)
         support, view_weights, features, center = inputs
         graph = mean_graph(view_weights, support.shared_views)
-        is_labeled = np.flatnonzero(codes != UNKNOWN)
-        rows = torch.from_numpy(is_labeled).to(generator.device)
-        walk: dict[str, Any] = {"n_steps": self.n_steps, "alpha": self.alpha}
-        labeled = spread_rows(support, graph, features, center, rows, **walk)
-        head = LogisticRegression(features.shape[1], len(self.classes_)).to(generator.device)
-        convolution = GraphConvolution(*head.weight.shape).to(generator.device)
-
-        def messages_of_all() -> Tensor:  # X Theta
-            convolution.weight.copy_(head.weight)
-            return convolution.messages(features, center)
-
-        self.training_curve_ = train_on_codes(
-            head,
-            (labeled,),
-            codes[is_labeled],
-            generator=generator,
+        walks = LinearWalks(
+            support, graph, features, center, n_steps=self.n_steps, alpha=self.alpha
+        )
+        head, self.training_curve_ = walks.fit(
+            codes,
+            len(self.classes_),
+            generator,
             tasks=self._tasks,
-            logits_of_all=lambda: spread(support, graph, messages_of_all(), **walk) + head.bias,
             **self._training_settings(codes),
         )
+        self.label_distributions_ = softmax(walks.logits(head).cpu().numpy())
+        convolution = walks.convolution(head)
         with torch.no_grad():
-            messages = messages_of_all()
-            logits = spread(support, graph, messages, **walk) + head.bias
+            messages = convolution.messages(features, center)
             walked = walk_sum(support, graph, messages, self.n_steps) / self.n_steps
-        self.label_distributions_ = softmax(logits.cpu().numpy())
         self.fused_graph_ = support.matrix_of(graph)
         self.coef_, self.intercept_ = (part.detach().cpu().numpy() for part in head.parameters())
         attachment = attach(

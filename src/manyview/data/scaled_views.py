@@ -32,10 +32,13 @@ def scale_views(views: MultiView, scalers: Mapping[str, ViewScaler]) -> dict[str
     return scaled
 
 
-def scaling_by_view(scaling: Scaling, views: MultiView) -> dict[str, str]:
+def scaling_by_view(
+    scaling: Scaling, views: MultiView, choices: Sequence[str] = SCALINGS
+) -> dict[str, str]:
     """Name the scaling of each feature view from one word, a list, or a dict by name.
 
-    None is "none", as the command line reads that word.
+    None is "none", as the command line reads that word. `choices` are the words that may stand
+    there.
     """
     names = views.feature_names
     if isinstance(scaling, Mapping):
@@ -53,7 +56,7 @@ def scaling_by_view(scaling: Scaling, views: MultiView) -> dict[str, str]:
         by_view = dict(zip(names, scaling, strict=True))
     by_view = {name: "none" if kind is None else kind for name, kind in by_view.items()}
     for kind in by_view.values():
-        check_choice("scaling", kind, SCALINGS)
+        check_choice("scaling", kind, choices)
     return by_view
 
 

@@ -7,14 +7,15 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.labels import UNKNOWN
-from manyview.data.scaled_views import Scaling, fit_scalers, scale_views
-from manyview.data.scaling import ViewScaler
+from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
+from manyview.data.scaling import SCALINGS, ViewScaler
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError, check_choice
 from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.given import given_graph
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.normalization import renormalize
+from manyview.graphs.scaling_choice import AUTO, choose_scalings
 from manyview.parameters import check_whole_number
 
 
@@ -24,6 +25,8 @@ class PreparedViews:
 
     Attributes
     ----------
+    scalings
+        What each feature view's scaling is called (see `fit_scaler`).
     scalers, features
         How each feature view was scaled, and the result; zeros where a sample lacks the view.
     graphs
@@ -35,6 +38,7 @@ class PreparedViews:
         [sample, view] True where the sample has the view.
     """
 
+    scalings: dict[str, str]
     scalers: dict[str, ViewScaler]
     features: dict[str, View]
     graphs: dict[str, sparse.csr_array]
@@ -74,9 +78,17 @@ def prepare_views(
     """Scale every feature view and link its samples to their nearest neighbours.
 
     `search` is "exact", "approximate", or "auto" (see `find_neighbors`); `seed` is that of an
-    approximate one. With `cache_dir`, neighbours are kept there and taken from there.
+    approximate one, and of the samples by which `choose_scalings` judges where the scaling is
+    "auto". With `cache_dir`, neighbours are kept there and taken from there.
     """
-    scalers = fit_scalers(views, scaling)
+    scalings = choose_scalings(
+        views,
+        scaling_by_view(scaling, views, (AUTO, *SCALINGS)),
+        n_neighbors=n_neighbors,
+        metric=metric,
+        seed=seed,
+    )
+    scalers = fit_scalers(views, scalings)
     features = scale_views(views, scalers)
     graphs, recalls = {}, {}
     for name in views.names:
@@ -98,7 +110,7 @@ def prepare_views(
         graphs[name] = neighbor_graph(
             found, symmetry=symmetry, min_common_neighbors=min_common_neighbors
         )
-    return PreparedViews(scalers, features, graphs, recalls, views.present)
+    return PreparedViews(scalings, scalers, features, graphs, recalls, views.present)
 
 
 def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:

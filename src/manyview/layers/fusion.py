@@ -95,6 +95,12 @@ class GraphFusion(nn.Module):
         shares = torch.ones(n_views) if start is None else start
         self.logits = nn.Parameter(shares.log().repeat(n_views, 1))
 
+    def of_first(self, n_views: int) -> "GraphFusion":
+        """Make a fusion of the first views alone, their weights in the same proportion."""
+        fusion = GraphFusion(n_views).to(self.logits)
+        fusion.logits.data = self.logits.data[:n_views, :n_views].clone()
+        return fusion
+
     def forward(self, view_weights: Tensor, shared: SharedViews | None = None) -> Tensor:
         """Return the fused graph."""
         return fused_graph(view_weights, mixing_weights(self.logits), shared)

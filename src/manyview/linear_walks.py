@@ -1,0 +1,136 @@
+"""A linear classifier of features that were spread over a graph: the model of SSGCN.
+
+features -> spread -> LogisticRegression
+
+Of few labels it learns more safely than a network does: it has one weight a feature and class,
+and nothing is drawn at random.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from manyview.data.labels import UNKNOWN
+from manyview.distributions import softmax
+from manyview.graphs.support import GraphSupport
+from manyview.layers.fusion import weigh_views
+from manyview.layers.graph_convolution import Center, GraphConvolution
+from manyview.layers.graph_walks import spread, spread_rows
+from manyview.network import NetworkInputs
+from manyview.training import TrainingCurve, train_on_codes
+
+SHORT_WALKS: dict[str, Any] = {"n_steps": 4, "alpha": 0.05}
+# How SSGCN is trained by default.
+TRAINING: dict[str, Any] = {
+    "learning_rate": 0.2,
+    "weight_decay": 1e-5,
+    "max_epochs": 100,
+    "tol": 2e-3,
+}
+
+
+class LogisticRegression(nn.Module):
+    """Multinomial logistic regression: logits X Theta + b, from 0.
+
+    Shapes
+    ------
+    features : [sample, n_inputs]
+    returns : [sample, n_classes]
+    """
+
+    def __init__(self, n_inputs: int, n_classes: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(n_inputs, n_classes))
+        self.bias = nn.Parameter(torch.zeros(n_classes))
+
+    def forward(self, features: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Return the logits; nothing is drawn."""
+        return features @ self.weight + self.bias
+
+
+@dataclass(frozen=True)
+class LinearWalks:
+    """Features and the graph they are spread over.
+
+        Xbar = alpha X + (1 - alpha)/K sum_{k=1..K} T^k X,   Z = softmax(Xbar Theta + b)
+
+    Attributes
+    ----------
+    graph
+        [pair] T, symmetric.
+    features, center
+        X, and what is subtracted from it (see `GraphConvolution`).
+    n_steps, alpha
+        Longest walk K, and the share of a sample's own features.
+    """
+
+    support: GraphSupport
+    graph: Tensor
+    features: Tensor
+    center: Center | None
+    n_steps: int
+    alpha: float
+
+    def fit(
+        self,
+        codes: np.ndarray,
+        n_classes: int,
+        generator: torch.Generator,
+        **settings: Any,
+    ) -> tuple[LogisticRegression, TrainingCurve]:
+        """Learn Theta and b from the labeled samples; settings are those of `train_on_codes`."""
+        is_labeled = np.flatnonzero(codes != UNKNOWN)
+        rows = torch.from_numpy(is_labeled).to(self.graph.device)
+        labeled = spread_rows(
+            self.support,
+            self.graph,
+            self.features,
+            self.center,
+            rows,
+            n_steps=self.n_steps,
+            alpha=self.alpha,
+        )
+        head = LogisticRegression(self.features.shape[1], n_classes).to(self.graph.device)
+        curve = train_on_codes(
+            head,
+            (labeled,),
+            codes[is_labeled],
+            generator=generator,
+            logits_of_all=lambda: self.logits(head),
+            **settings,
+        )
+        return head, curve
+
+    def convolution(self, head: LogisticRegression) -> GraphConvolution:
+        """Make the convolution whose messages are X Theta."""
+        with torch.random.fork_rng(devices=[]):  # it would draw weights, which are not used
+            made = GraphConvolution(*head.weight.shape).to(head.weight.device)
+        with torch.no_grad():
+            made.weight.copy_(head.weight)
+        return made
+
+    @torch.no_grad()
+    def logits(self, head: LogisticRegression) -> Tensor:
+        """Return the logits of all samples: [sample, class]."""
+        messages = self.convolution(head).messages(self.features, self.center)
+        walked = spread(self.support, self.graph, messages, n_steps=self.n_steps, alpha=self.alpha)
+        return walked + head.bias
+
+
+def linear_answers(
+    inputs: NetworkInputs, codes: np.ndarray, n_classes: int, class_weight: np.ndarray | None
+) -> np.ndarray:
+    """Answer by short walks over the mean of the graphs: probabilities, [sample, class]."""
+    support, view_weights, features, center = inputs
+    n_graphs = view_weights.shape[1]
+    alike = view_weights.new_full((n_graphs,), 1 / n_graphs)
+    graph = weigh_views(view_weights, alike, support.shared_views)
+    walks = LinearWalks(support, graph, features, center, **SHORT_WALKS)
+    nothing_drawn = torch.Generator(device=graph.device)
+    head, _ = walks.fit(
+        codes, n_classes, nothing_drawn, class_weight=class_weight, verbose=False, **TRAINING
+    )
+    return softmax(walks.logits(head).cpu().numpy())
