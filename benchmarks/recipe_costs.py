@@ -32,7 +32,7 @@ def measure(dataset):
         for name in PARAMETERS:
             start = process_time()
             model = fresh(name, repeat).fit(dataset.views, labels)
-            found[name].append([round(process_time() - start, 2), 1 + len(model.rounds_)])
+            found[name].append([round(process_time() - start, 2), model.n_networks_])
     return found
 
 

@@ -24,6 +24,7 @@ from manyview.data.views import MultiView
 from manyview.distributions import softmax
 from manyview.embedding import EmbeddingClassifier
 from manyview.fit_memory import check_fit_memory
+from manyview.graphs.confirmation import confirmed_shares
 from manyview.graphs.knn_graph import is_approximate
 from manyview.graphs.scaling_choice import AUTO, USUAL
 from manyview.graphs.view_graphs import pick_n_neighbors
@@ -51,12 +52,13 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     Parameters
     ----------
     recipe
-        "few-labels" lets the answers of a network teach the next, cleaned by the neighbours'
-        answers, the classes' expected shares and the agreement in each view (see
-        `manyview.lessons`). All but the last are plain, without graph learning and node
-        selection. "paper" trains one network on the labels alone, as the paper does.
+        "few-labels" lets the answers of a linear classifier teach a network and those of that
+        network the next, cleaned by the neighbours' answers, the classes' expected shares and the
+        agreement in each view (see `manyview.lessons`). All networks but the last are plain,
+        without graph learning and node selection. "paper" trains one network on the labels alone,
+        as the paper does.
     max_rounds
-        Networks taught so after the first; fewer where answers have settled. 0 is as "paper".
+        Networks taught so, one after the other; fewer where answers have settled. 0 is as "paper".
     class_shares
         What tells the networks how large the classes are: "labels", where they have each class in
         about its share of all samples, as drawing class by class gives them, and where the graphs
@@ -66,8 +68,8 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         Whether the networks that teach have one graph more: each sample's nearest in all views
         together. The last network, which answers, has those of the views, as in the paper.
     linear_teacher
-        Whether a linear classifier of features spread over the graphs teaches beside the first
-        network; the first lesson is the mean of both.
+        Whether a linear classifier of features spread over the graphs teaches the first network;
+        otherwise that is a plain network more.
     n_neighbors
         Neighbours k in each view's graph; "auto" takes 10 to 20, the more the fewer samples are
         labeled, and less where classes are small (see `choose_n_neighbors`).
@@ -161,7 +163,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     node_confidence_ : [sample], None without differentiable selection
     threshold_ : float, None without differentiable selection
     training_curve_ : loss and accuracy on the labeled samples by epoch, of the last network
-    rounds_ : list of `Round`, one for each network that was taught by the one before
+    rounds_ : list of `Round`, one for each network that was taught
     temperature_ : float, what logits are divided by; 1 by the paper's recipe without calibration
     calibration_ : the held-out labels and their logits, None without calibration
     given_codes_ : [sample], class number of the label it came with, -1 without one
@@ -402,7 +404,9 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         return state
 
     def _max_epochs(self) -> int:
-        return self.max_epochs * (1 + self.max_rounds if self._has_rounds() else 1)
+        if not self._has_rounds():
+            return self.max_epochs
+        return self.max_epochs * (self.max_rounds + (not self.linear_teacher))
 
     def _fit_in_rounds(
         self,
@@ -415,8 +419,8 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     ) -> Taught[MGCNDNS]:
         """Train by the recipe; set nothing.
 
-        A warm start has one round, whose teacher goes on from weights that know the views' graphs
-        alone.
+        A warm start has one round. Where no linear classifier teaches first, its teacher goes on
+        from weights that know the views' graphs alone.
         """
         is_warm = earlier is not None
 
@@ -432,14 +436,16 @@ class MGCNDNSClassifier(EmbeddingClassifier):
 
         @torch.no_grad()
         def answers_of(network: MGCNDNS, turn: Turn[MGCNDNS]) -> np.ndarray:
-            answers = softmax(network(*inputs_of(turn)).cpu().numpy())
-            if turn.number or turn.is_last or is_warm or not self.linear_teacher:
-                return answers
-            with torch.enable_grad():
-                others = linear_answers(
-                    inputs_of(turn), codes, len(self.classes_), self._class_weights(codes)
-                )
-            return np.asarray((answers + others) / 2)
+            return softmax(network(*inputs_of(turn)).cpu().numpy())
+
+        def first_answers() -> np.ndarray:
+            return linear_answers(
+                ground.teacher_inputs,
+                confirmed_shares(ground.graphs),
+                codes,
+                len(self.classes_),
+                self._class_weights(codes),
+            )
 
         def lesson_of(answers: np.ndarray) -> Lesson:
             return prepare_lesson(
@@ -447,14 +453,20 @@ class MGCNDNSClassifier(EmbeddingClassifier):
                 codes,
                 ground.view_graphs,
                 self._class_weights(codes),
-                joint_graph=None if is_warm else ground.joint_graph,
+                joint_graph=ground.joint_graph,
                 class_shares="answers" if is_warm else self.class_shares,
             )
 
         max_rounds = min(self.max_rounds, 1) if is_warm else self.max_rounds
         if self.recipe == "paper" or (codes >= 0).all():
             max_rounds = 0
-        return train_in_rounds(fit, answers_of, lesson_of, max_rounds)
+        first = first_answers if self.linear_teacher else None
+        return train_in_rounds(fit, answers_of, lesson_of, max_rounds, first)
+
+    @property
+    def n_networks_(self) -> int:
+        """Number of networks that were trained one after the other, up to the one that answers."""
+        return len(self.rounds_) + (not (self.rounds_ and self.linear_teacher))
 
     def _has_rounds(self) -> bool:
         return self.recipe != "paper" and self.max_rounds > 0
@@ -498,6 +510,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             tol=self.tol,
             class_weight=self._class_weights(codes),
             lesson=turn.lesson,
+            kept_teacher=turn.teacher is not None,
             verbose=self.verbose,
         )
         return network, curve

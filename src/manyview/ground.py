@@ -10,6 +10,7 @@ from scipy import sparse
 
 from manyview.data.inputs import InputScaling, fit_input
 from manyview.data.views import MultiView
+from manyview.graphs.confirmation import confirmed_shares
 from manyview.graphs.joint import joint_graph
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.view_graphs import PreparedViews, prepare_views
@@ -45,6 +46,11 @@ class Ground:
     joint_graph: sparse.csr_array | None
     teacher_inputs: NetworkInputs
 
+    @property
+    def graphs(self) -> list[sparse.csr_array]:
+        """All graphs that teachers have, in the order of their fusion."""
+        return [*self.view_graphs, *([] if self.joint_graph is None else [self.joint_graph])]
+
 
 def lay_ground(
     views: MultiView, device: torch.device, *, joint: bool = False, **settings: Any
@@ -62,7 +68,9 @@ def lay_ground(
     if not joint or input_scaling is None or len(features) == 1:
         return Ground(prepared, view_graphs, input_scaling, inputs, None, inputs)
     settings.pop("scaling")
-    found = joint_graph(features, input_scaling, present, **settings)
+    is_feature = [name in prepared.features for name in prepared.graphs]
+    view_shares = confirmed_shares(view_graphs)[is_feature]
+    found = joint_graph(features, input_scaling, present, view_shares, **settings)
     has_features = None if present is None else np.any(present, axis=1)
     together = renormalize(found, has_features)
     support, weights = lay_graphs([*view_graphs, together])

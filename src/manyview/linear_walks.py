@@ -121,13 +121,23 @@ class LinearWalks:
 
 
 def linear_answers(
-    inputs: NetworkInputs, codes: np.ndarray, n_classes: int, class_weight: np.ndarray | None
+    inputs: NetworkInputs,
+    graph_shares: np.ndarray,
+    codes: np.ndarray,
+    n_classes: int,
+    class_weight: np.ndarray | None,
 ) -> np.ndarray:
-    """Answer by short walks over the mean of the graphs: probabilities, [sample, class]."""
+    """Answer by short walks over the sum of the graphs: probabilities, [sample, class].
+
+    Shapes
+    ------
+    graph_shares : [graph], sum to 1
+    codes : [sample], class numbers, -1 where unknown
+    class_weight : [class]
+    """
     support, view_weights, features, center = inputs
-    n_graphs = view_weights.shape[1]
-    alike = view_weights.new_full((n_graphs,), 1 / n_graphs)
-    graph = weigh_views(view_weights, alike, support.shared_views)
+    shares = torch.from_numpy(graph_shares).to(view_weights)
+    graph = weigh_views(view_weights, shares, support.shared_views)
     walks = LinearWalks(support, graph, features, center, **SHORT_WALKS)
     nothing_drawn = torch.Generator(device=graph.device)
     head, _ = walks.fit(

@@ -95,11 +95,13 @@ def train_in_rounds(
     answers_of: Callable[[Network, Turn[Network]], np.ndarray],
     lesson_of: Callable[[np.ndarray], Lesson],
     max_rounds: int,
+    first_answers: Callable[[], np.ndarray] | None = None,
 ) -> Taught[Network]:
-    """Train a network on the labels, then others that the answers of the one before teach.
+    """Train networks one after the other, each taught by the answers of the one before.
 
     When a network answers as its teacher did, the next is the last; so is that of round
-    `max_rounds`. Where the user ends it in a round, the last network that was done is kept.
+    `max_rounds`. Where the user ends it in a round, the last network that was done is kept; in the
+    first, where there is none, the one at work.
 
     Parameters
     ----------
@@ -109,21 +111,42 @@ def train_in_rounds(
         Returns the probabilities of the network of a turn, [sample, class].
     lesson_of
         Cleans such probabilities into a lesson.
+    first_answers
+        Returns what the first lesson is made from; None trains a network on the labels for it.
+        Without rounds a network is trained on the labels in any case.
     """
+    if max_rounds > 0 and first_answers is not None:
+        return _teach(fit, answers_of, lesson_of, max_rounds, first_answers(), None)
     turn: Turn[Network] = Turn(0, is_last=max_rounds == 0)
     network, curve = fit(turn)
-    is_whole = turn.is_last
+    first = Taught(network, curve, [], is_whole=turn.is_last)
+    if turn.is_last or curve.was_cut_short:
+        return first
+    return _teach(fit, answers_of, lesson_of, max_rounds, answers_of(network, turn), first)
+
+
+def _teach(
+    fit: Callable[[Turn[Network]], tuple[Network, TrainingCurve]],
+    answers_of: Callable[[Network, Turn[Network]], np.ndarray],
+    lesson_of: Callable[[np.ndarray], Lesson],
+    max_rounds: int,
+    answers: np.ndarray,
+    done: Taught[Network] | None,
+) -> Taught[Network]:
+    """Train a network a round; `done` is what there is to fall back on."""
     rounds: list[Round] = []
-    while not (turn.is_last or curve.was_cut_short):
-        before = answers_of(network, turn)
-        lesson = lesson_of(before)
-        number = turn.number + 1
+    for number in range(1, max_rounds + 1):
+        lesson = lesson_of(answers)
         has_settled = bool(rounds) and rounds[-1].has_settled
-        turn = Turn(number, has_settled or number == max_rounds, lesson, network)
-        taught, its_curve = fit(turn)
-        if its_curve.was_cut_short:
-            curve = replace(curve, stopped=its_curve.stopped)
+        teacher = None if done is None else done.network
+        turn = Turn(number, has_settled or number == max_rounds, lesson, teacher)
+        network, curve = fit(turn)
+        if curve.was_cut_short and done is not None:
+            return replace(done, curve=replace(done.curve, stopped=curve.stopped))
+        taught = answers_of(network, turn)
+        rounds.append(Round.between(answers, taught, lesson, curve.n_epochs))
+        done, answers = Taught(network, curve, list(rounds), turn.is_last), taught
+        if turn.is_last or curve.was_cut_short:
             break
-        network, curve, is_whole = taught, its_curve, turn.is_last
-        rounds.append(Round.between(before, answers_of(network, turn), lesson, curve.n_epochs))
-    return Taught(network, curve, rounds, is_whole)
+    assert done is not None  # there is at least one round
+    return done

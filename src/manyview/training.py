@@ -233,12 +233,14 @@ def train_on_codes(
     tasks: FitTasks | None = None,
     logits_of_all: Callable[[], Tensor] | None = None,
     lesson: Lesson | None = None,
+    kept_teacher: bool = False,
     **settings: Any,
 ) -> TrainingCurve:
     """Train as the `fit` of a classifier does: from numpy, with progress, warning after Ctrl-C.
 
     To be called by what `fit` calls: the warning points at the line that called `fit`. `watch`
     is called after every epoch with the class number the network would then give each sample.
+    `kept_teacher` says that after Ctrl-C the network that taught this one will answer.
     `tasks` tells the callbacks of the fit; `logits_of_all` makes the logits of all samples for
     them where the network is trained on some. Other settings are those of `train`.
     """
@@ -286,9 +288,9 @@ def train_on_codes(
         )
     if curve.stopped == "interrupted":
         kept = (
-            "the weights of the lowest loss so far are kept"
-            if lesson is None
-            else "the network that taught this one is kept"
+            "the network that taught this one is kept"
+            if kept_teacher
+            else "the weights of the lowest loss so far are kept"
         )
         warn_user(
             f"fit was interrupted after {curve.n_epochs} epochs; {kept}.",

@@ -59,7 +59,7 @@ class TestTensorBoard:
         model = quick(recipe="few-labels").set_callbacks(TensorBoardCallback(tmp_path))
         model.fit(tiny_views.views, tiny_views.known_labels)
         written = self.read(tmp_path / "fit-1").Scalars("loss")
-        n_epochs = 3 * (1 + len(model.rounds_))
+        n_epochs = 3 * model.n_networks_
         assert [event.step for event in written] == list(range(1, n_epochs + 1))
         np.testing.assert_allclose(
             [event.value for event in written[-3:]], model.training_curve_.loss, rtol=1e-6

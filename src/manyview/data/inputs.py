@@ -50,6 +50,13 @@ class InputScaling:
         joined *= scale[:, None]
         return joined
 
+    def weighed(self, features: Sequence[View], weights: np.ndarray) -> "InputScaling":
+        """Let some views count more than others: their lengths are multiplied by [view] weights."""
+        columns = np.repeat(weights, [view.shape[1] for view in features])
+        return InputScaling(
+            (self.factors * weights).astype(np.float32), (self.center * columns).astype(np.float32)
+        )
+
     def row_centers(
         self, features: Sequence[View], present: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:

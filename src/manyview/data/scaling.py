@@ -77,9 +77,15 @@ class ViewScaler:
         return unit_rows(scaled) if self.unit_rows else scaled
 
     def _compact(self, scaled: np.ndarray) -> View:
-        if not self.standard_rows and np.count_nonzero(scaled) < SPARSE_BELOW * scaled.size:
+        if not self.standard_rows and is_mostly_zeros(scaled):
             return sparse.csr_array(scaled)
         return scaled
+
+
+def is_mostly_zeros(view: View) -> bool:
+    """Say whether fewer than a tenth of the entries are not 0."""
+    n_nonzero = view.nnz if isinstance(view, sparse.csr_array) else np.count_nonzero(view)
+    return bool(n_nonzero < SPARSE_BELOW * view.shape[0] * view.shape[1])
 
 
 def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:

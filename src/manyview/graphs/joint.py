@@ -50,6 +50,7 @@ def joint_graph(
     features: Sequence[View],
     scaling: InputScaling,
     present: np.ndarray | None,
+    view_shares: np.ndarray,
     *,
     n_neighbors: int,
     metric: str,
@@ -59,9 +60,13 @@ def joint_graph(
     seed: int = 0,
     cache_dir: str | Path | None = None,
 ) -> sparse.csr_array:
-    """Link each sample to its nearest in all views together: symmetric, 0/1, no self-loops."""
+    """Link each sample to its nearest in all views together: symmetric, 0/1, no self-loops.
+
+    Views of larger shares, [view], count more: similarities are summed in proportion to them.
+    """
+    weighed = scaling.weighed(features, np.sqrt(view_shares / view_shares.max()))
     found = cached_neighbors(
-        joint_features(features, scaling, present),
+        joint_features(features, weighed, present),
         n_neighbors=n_neighbors,
         metric=metric,
         search=search,

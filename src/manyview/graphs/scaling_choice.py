@@ -8,13 +8,15 @@ the other views' graphs.
 views -> candidate graphs -> shared_edges -> choose_scalings
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from scipy import sparse
 
 from manyview.data.scaled_views import fit_scalers, scale_views
+from manyview.data.scaling import is_mostly_zeros
 from manyview.data.views import MultiView
+from manyview.graphs.confirmation import shared_edges
 from manyview.graphs.given import given_graph
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.neighbors import nearest_neighbors
@@ -22,7 +24,7 @@ from manyview.graphs.neighbors import nearest_neighbors
 AUTO, USUAL = "auto", "unit"
 CANDIDATES = (USUAL, "standard")
 CLEARLY = 1.05  # times as many shared edges for another scaling than the usual
-MOST_JUDGED = 2_000  # samples that are compared; more would tell the same
+MOST_JUDGED = 1_000  # samples that are compared; more would tell the same
 
 
 def choose_scalings(
@@ -37,11 +39,11 @@ def choose_scalings(
 
     "standard" is taken where at least 1.05 times as many of the view's edges are edges in the
     other views too, given graphs among them; otherwise, and where there is no other view, "unit".
-    Sparse views are "unit" as well: with columns that count alike, rare ones would drown all
-    others. Of more than 2,000 samples 2,000 are compared, drawn with `seed`.
+    Views of mostly zeros are "unit" as well: were all columns to count alike, rare ones would
+    drown the others. Of more than 1,000 samples 1,000 are compared, drawn with `seed`.
     """
     kinds = {
-        name: USUAL if kind == AUTO and isinstance(views[name], sparse.csr_array) else kind
+        name: USUAL if kind == AUTO and is_mostly_zeros(views[name]) else kind
         for name, kind in kinds.items()
     }
     undecided = [name for name, kind in kinds.items() if kind == AUTO]
@@ -64,23 +66,6 @@ def choose_scalings(
         if shared[best] > CLEARLY * shared[USUAL]:
             chosen[name] = best
     return chosen
-
-
-def shared_edges(graph: sparse.csr_array, others: Sequence[sparse.csr_array]) -> float:
-    """Share of a graph's edges that other graphs have, as a mean over these; 0 without edges.
-
-    Examples
-    --------
-    >>> chain = sparse.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    >>> pair = sparse.csr_array([[0, 1, 0], [1, 0, 0], [0, 0, 0]])
-    >>> shared_edges(chain, [pair, chain])
-    0.75
-    """
-    n_edges = graph.count_nonzero()
-    if n_edges == 0 or not others:
-        return 0.0
-    n_shared = [graph.multiply(other).count_nonzero() for other in others]
-    return float(np.mean(n_shared) / n_edges)
 
 
 def _judged_rows(n_samples: int, seed: int) -> np.ndarray:

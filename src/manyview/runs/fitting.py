@@ -167,7 +167,7 @@ def _record(
             n_epochs=None if curve is None else curve.n_epochs,
             stopped=None if curve is None else curve.stopped,
             neighbor_recall=getattr(model, "neighbor_recall_", None),
-            n_networks=1 + len(getattr(model, "rounds_", [])),
+            n_networks=getattr(model, "n_networks_", 1),
         ),
         classes=tuple(
             ClassRecord(
