@@ -8,11 +8,12 @@ from manyview.methods import METHODS
 
 OWN = "mgcn-dns"  # stands out in figures
 PLAIN = {"graph_learning": None, "node_selection": None}
+ALONE = {"scaling": "unit", "joint_graph": False, "linear_teacher": False}  # no other teaches it
 PARAMETERS = {
     OWN: {},
     "paper": {"recipe": "paper"},
     "plain": {"recipe": "paper", **PLAIN},
-    "plain-taught": PLAIN,
+    "plain-taught": PLAIN | ALONE,
 }
 SERIES = (
     *PARAMETERS, "gcn-fusion", "ssgcn", "label-spreading", "self-training", "amgl", "knn", "mlan",

@@ -36,6 +36,10 @@ def build_whole(model, inputs, generator, turn):
 LESSONS, CLASSIFIER = "manyview.lessons", "manyview.classifier.MGCNDNSClassifier"
 PARTS = {  # what is left out -> what to put in its place, and parameters of the classifier
     "nothing": ({}, {}),
+    "scaling chosen for each view": ({}, {"scaling": "unit"}),
+    "linear teacher": ({}, {"linear_teacher": False}),
+    "joint graph": ({}, {"joint_graph": False}),
+    "all three": ({}, {"scaling": "unit", "linear_teacher": False, "joint_graph": False}),
     "class shares": ({f"{LESSONS}.ANSWERS_COUNT_FOR": 1e12}, {}),
     "agreement of views": ({f"{LESSONS}.view_agreement": lambda graph, answers: 1.0}, {}),
     "neighbours": ({f"{LESSONS}.NEIGHBORS_SHARE": 0.0}, {}),

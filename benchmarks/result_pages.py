@@ -19,6 +19,7 @@ import lesson_parts
 import numpy as np
 import recipe_costs
 import replication
+import unseen_data
 from kept_records import read
 from new_samples import RECORDS as NEW_SAMPLES
 from new_samples import VARIANTS
@@ -221,6 +222,8 @@ def few_label_parts():
         "recipe_costs": recipe_costs.table(),
         "label_draws": label_draws.table(),
         "other_draws": label_draws.sentence(),
+        "unseen": unseen_data.table(),
+        "unseen_sentence": unseen_data.sentence(),
     }
 
 

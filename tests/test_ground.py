@@ -58,3 +58,23 @@ def test_recalls_are_told_only_where_neighbours_were_missed(capsys):
     tell_recalls({"shape": 1.0, "colour": 0.973})
     said = capsys.readouterr().err
     assert "true neighbours found: 100.0% in shape, 97.3% in colour" in said
+
+
+def test_teachers_have_the_joint_graph_as_the_last(tiny_views):
+    views = MultiView(tiny_views.views)
+    ground = lay_ground(views, CPU, joint=True, **settings(4))
+    assert len(ground.graphs) == 3
+    assert ground.inputs.view_weights.shape[1] == 2
+    teacher = ground.teacher_inputs
+    for number, graph in enumerate(ground.graphs):
+        found = teacher.support.matrix_of(teacher.view_weights[:, number]).toarray()
+        np.testing.assert_allclose(found, graph.toarray(), atol=1e-6)
+    assert teacher.features is ground.inputs.features
+
+
+def test_without_two_views_of_features_there_is_no_joint_graph(tiny_views):
+    one = MultiView({"shape": tiny_views.views["shape"]})
+    ground = lay_ground(one, CPU, joint=True, **settings(4))
+    assert ground.joint_graph is None
+    assert ground.teacher_inputs is ground.inputs
+    assert lay_ground(MultiView(tiny_views.views), CPU, **settings(4)).joint_graph is None

@@ -94,3 +94,10 @@ def test_a_sample_of_graphs_alone_has_no_features(features):
     present[3] = False
     features = [view * own[:, None] for view, own in zip(features, present.T, strict=True)]
     assert not rows_of_input(features, present)[3].any()
+
+
+def test_weighed_views_are_multiplied_with_their_centres(features):
+    scaling = fit_input(features)
+    weighed = scaling.weighed(features, np.array([2.0, 0.5]))
+    found = weighed(features) - weighed.center
+    np.testing.assert_allclose(found, centred(features) * np.repeat([2.0, 0.5], [4, 7]), atol=1e-5)

@@ -168,3 +168,12 @@ def test_a_vanished_view_leaves_weights_finite(view_weights, logits, present, pa
     weights = incomplete_weights(view_weights, present, pairs)
     fused = fused_graph(weights, mixing_weights(logits), find_shared_views(present, *pairs))
     assert torch.isfinite(fused).all()
+
+
+def test_fusion_of_the_first_views_keeps_their_proportions(logits):
+    fusion = GraphFusion(len(logits))
+    fusion.logits.data = logits.detach().clone()
+    fewer = mixing_weights(fusion.of_first(2).logits)
+    all_of_them = mixing_weights(fusion.logits)
+    torch.testing.assert_close(fewer[:, 0] / fewer[:, 1], all_of_them[:2, 0] / all_of_them[:2, 1])
+    torch.testing.assert_close(fewer.sum(dim=1), torch.ones(2, dtype=fewer.dtype))

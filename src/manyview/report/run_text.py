@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from manyview.data.label_values import shown_names
 from manyview.report.layout import set_sections, set_table
 from manyview.runs.annotated_copy import COPY_STEM
 from manyview.runs.predicting import Prediction
@@ -114,6 +115,11 @@ def _method_line(run: Run) -> str:
     if min(recalls.values(), default=1.0) < 1:
         found = ", ".join(f"{share:.1%} in {name}" for name, share in recalls.items())
         words.append(f"searched approximately (found of the true ones: {found})")
+    standardized = [
+        name for name, kind in (run.training.scaling or {}).items() if kind == "standard"
+    ]
+    if standardized and "scaling" not in run.settings.params:
+        words.append(f"columns standardised in {shown_names(standardized)}")
     words.extend(f"{name}={value}" for name, value in run.settings.params.items())
     return ", ".join(words)
 

@@ -168,6 +168,7 @@ def _record(
             stopped=None if curve is None else curve.stopped,
             neighbor_recall=getattr(model, "neighbor_recall_", None),
             n_networks=getattr(model, "n_networks_", 1),
+            scaling=getattr(model, "scaling_", None),
         ),
         classes=tuple(
             ClassRecord(

@@ -70,7 +70,7 @@ class TrainingRecord:
 
     `neighbor_recall` is the share of the true neighbours in each view's graph; 1 where they were
     searched exactly. `n_networks` counts those that were trained one after the other; epochs are
-    those of the last.
+    those of the last. `scaling` is that of each view.
     """
 
     seconds: float
@@ -79,6 +79,7 @@ class TrainingRecord:
     stopped: str | None
     neighbor_recall: dict[str, float] | None = None
     n_networks: int = 1
+    scaling: dict[str, str] | None = None
 
 
 @dataclass(frozen=True)

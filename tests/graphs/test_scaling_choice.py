@@ -1,0 +1,86 @@
+"""Scaling chosen without labels: what other views confirm, and "unit" where nothing is clear."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview.data.scaled_views import scaling_by_view
+from manyview.data.scaling import SCALINGS
+from manyview.data.views import MultiView
+from manyview.errors import InputError
+from manyview.graphs import scaling_choice
+from manyview.graphs.scaling_choice import AUTO, choose_scalings
+from manyview.graphs.view_graphs import prepare_views
+
+
+@pytest.fixture
+def raw(rng):
+    """Three views of the same classes; in "table" one column is noise of another unit."""
+    classes = np.repeat(np.arange(4), 30)
+    hidden = 4 * rng.normal(size=(4, 5))[classes] + rng.normal(size=(120, 5))
+    views = {name: hidden + rng.normal(size=(120, 5)) for name in ("image", "sound", "table")}
+    views["table"] = np.column_stack([views["table"], 60 * rng.normal(size=120)])
+    return MultiView(views)
+
+
+def chosen(views, scaling=AUTO, **settings):
+    kinds = scaling_by_view(scaling, views, (AUTO, *SCALINGS))
+    return choose_scalings(views, kinds, **({"n_neighbors": 8, "metric": "cosine"} | settings))
+
+
+def test_columns_of_other_units_are_standardised_where_other_views_confirm_it(raw):
+    assert chosen(raw)["table"] == "standard"
+    assert {chosen(raw)[name] for name in ("image", "sound")} == {"unit"}
+
+
+def test_prepared_views_use_and_name_what_was_chosen(raw):
+    prepared = prepare_views(raw, scaling=AUTO, n_neighbors=8, metric="cosine")
+    by_hand = prepare_views(raw, scaling=dict(prepared.scalings), n_neighbors=8, metric="cosine")
+    assert prepared.scalings["table"] == "standard"
+    np.testing.assert_array_equal(prepared.features["table"], by_hand.features["table"])
+
+
+def test_what_the_user_named_stays(raw):
+    assert chosen(raw, {"table": "rows", "image": AUTO})["table"] == "rows"
+    assert chosen(raw, "tfidf") == dict.fromkeys(raw.names, "tfidf")
+
+
+def test_a_view_alone_is_unit(raw):
+    assert chosen(MultiView({"table": raw["table"]})) == {"table": "unit"}
+
+
+def test_a_given_graph_confirms_as_well(raw):
+    classes = np.repeat(np.arange(4), 30)
+    links = sparse.csr_array((classes[:, None] == classes).astype(float))
+    views = MultiView({"table": raw["table"], "links": links}, graphs=["links"])
+    assert chosen(views) == {"table": "standard"}
+
+
+def test_views_of_mostly_zeros_are_unit_however_they_are_stored(rng):
+    words = rng.poisson(0.05, size=(60, 80)).astype(float)
+    for form in (words, sparse.csr_array(words)):
+        views = MultiView({"words": form, "image": rng.normal(size=(60, 4))})
+        assert chosen(views)["words"] == "unit"
+
+
+def test_order_and_numbering_do_not_matter(raw, rng):
+    order = rng.permutation(len(raw))
+    turned = MultiView({name: raw[name][order] for name in reversed(raw.names)})
+    assert chosen(turned) == chosen(raw)
+
+
+def test_some_of_many_samples_tell_the_same(raw, monkeypatch):
+    monkeypatch.setattr(scaling_choice, "MOST_JUDGED", 80)
+    assert chosen(raw, seed=3)["table"] == "standard"
+    assert chosen(raw, seed=3) == chosen(raw, seed=3)
+
+
+def test_samples_that_lack_a_view_are_left_out_of_it(raw):
+    present = np.ones((120, 3), dtype=bool)
+    present[::3, 2] = False
+    assert chosen(MultiView(raw, present=present))["table"] == "standard"
+
+
+def test_only_methods_that_can_choose_take_auto(raw):
+    with pytest.raises(InputError, match="scaling must be"):
+        scaling_by_view(AUTO, raw)

@@ -1,0 +1,62 @@
+"""The linear teacher: SSGCN's model on weighed graphs, the same at every call."""
+
+import numpy as np
+import pytest
+import torch
+
+from manyview.baselines.ssgcn import SSGCNClassifier
+from manyview.data.views import MultiView
+from manyview.ground import lay_ground
+from manyview.linear_walks import LinearWalks, linear_answers
+
+
+@pytest.fixture
+def ground(tiny_views):
+    settings = {"scaling": "unit", "n_neighbors": 5, "metric": "cosine"}
+    return lay_ground(MultiView(tiny_views.views), torch.device("cpu"), **settings)
+
+
+def answers(ground, codes, shares=(0.5, 0.5)):
+    return linear_answers(ground.inputs, np.array(shares), codes, 3, None)
+
+
+def test_linear_answers_are_those_of_ssgcn_with_short_walks(ground, tiny_views):
+    model = SSGCNClassifier(n_steps=4, alpha=0.05, n_neighbors=5)
+    model.fit(tiny_views.views, tiny_views.known_labels)
+    found = answers(ground, tiny_views.known_labels)
+    np.testing.assert_allclose(found, model.label_distributions_, atol=1e-5)
+
+
+def test_shares_weigh_the_graphs(ground, tiny_views):
+    codes = tiny_views.known_labels
+    alone = lay_ground(
+        MultiView(tiny_views.views), torch.device("cpu"), scaling="unit", n_neighbors=5,
+        metric="cosine",
+    )  # fmt: skip
+    only_first = alone.inputs._replace(view_weights=alone.inputs.view_weights[:, [0, 0]])
+    expected = linear_answers(only_first, np.array([0.5, 0.5]), codes, 3, None)
+    np.testing.assert_allclose(answers(ground, codes, (1.0, 0.0)), expected, atol=1e-6)
+
+
+def test_nothing_is_drawn(ground, tiny_views):
+    before = torch.random.get_rng_state()
+    one, other = (answers(ground, tiny_views.known_labels) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_logits_equal_a_literal_loop(ground, tiny_views):
+    support, weights, features, center = ground.inputs
+    walks = LinearWalks(support, weights.mean(dim=1), features, center, n_steps=3, alpha=0.2)
+    head, curve = walks.fit(
+        tiny_views.known_labels, 3, torch.Generator(), class_weight=None, verbose=False,
+        learning_rate=0.1, max_epochs=5, tol=0.0,
+    )  # fmt: skip
+    walk = support.matrix_of(weights.mean(dim=1)).toarray().astype(np.float64)
+    values = (features - center).numpy().astype(np.float64)
+    spread = 0.2 * values
+    for n_steps in (1, 2, 3):
+        spread = spread + 0.8 / 3 * np.linalg.matrix_power(walk, n_steps) @ values
+    expected = spread @ head.weight.detach().numpy() + head.bias.detach().numpy()
+    np.testing.assert_allclose(walks.logits(head).numpy(), expected, atol=1e-5)
+    assert curve.n_epochs == 5
