@@ -86,8 +86,9 @@ def test_fit_says_what_it_did_and_leaves_a_folder(manyview, shapes):
 Data      shapes: 60 samples, 2 views, 3 classes
           shape, colour: 2 views of 60 samples (5, 8 features); labels in y: 3 classes from 0 to 2.
 Labels    12 shown, 48 hidden (stratified, ratio 0.2, seed 0)
-Method    mgcn-dns, 6 neighbours in each view, n_neighbors=6, max_epochs=5
-Training  3 networks, the last 5 epochs, the most it may take; the loss had not converged yet; # s
+Method    mgcn-dns, 6 neighbours in each view, columns standardised in shape, n_neighbors=6,
+          max_epochs=5
+Training  2 networks, the last 5 epochs, the most it may take; the loss had not converged yet; # s
 
 Result    accuracy #% on the 48 hidden labels (balanced #%, macro-F1 #%)
 

@@ -64,7 +64,7 @@ def test_a_cache_gives_the_same_answers(tiny_views, tmp_path):
         model = fit(cache_dir=tmp_path)
         np.testing.assert_array_equal(model.label_distributions_, expected)
         assert model.neighbor_recall_ == {"shape": 1.0, "colour": 1.0}
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) == 3  # two views, and both together
 
 
 MEASURE = """

@@ -8,6 +8,7 @@ from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.data.views import MultiView
 from manyview.ground import lay_ground
 from manyview.linear_walks import LinearWalks, linear_answers
+from manyview.training import TrainingCurve
 
 
 @pytest.fixture
@@ -60,3 +61,12 @@ def test_logits_equal_a_literal_loop(ground, tiny_views):
     expected = spread @ head.weight.detach().numpy() + head.bias.detach().numpy()
     np.testing.assert_allclose(walks.logits(head).numpy(), expected, atol=1e-5)
     assert curve.n_epochs == 5
+
+
+def test_ctrl_c_ends_it(ground, tiny_views, monkeypatch):
+    def interrupt(self, tol):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TrainingCurve, "has_converged", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        answers(ground, tiny_views.known_labels)

@@ -115,7 +115,7 @@ def test_teachers_are_plain_and_go_on_from_their_own(tiny_views, monkeypatch):
         return curve
 
     monkeypatch.setattr("manyview.classifier.train_on_codes", train_and_keep)
-    fit(tiny_views.views, tiny_views.known_labels)
+    fit(tiny_views.views, tiny_views.known_labels, linear_teacher=False)
     (first, _), (second, second_start), (last, last_start) = trained
     for teacher in (first, second):
         assert teacher.graph_learning is None
@@ -126,6 +126,53 @@ def test_teachers_are_plain_and_go_on_from_their_own(tiny_views, monkeypatch):
     assert all(torch.equal(*both) for both in zip(learned, second_start, strict=True))
     learned = list(second.convolutions.parameters())
     assert not any(torch.equal(*both) for both in zip(learned, last_start, strict=True))
+
+
+def test_a_linear_classifier_stands_for_the_first_network(tiny_views, monkeypatch):
+    trained = []
+
+    def train_and_keep(network, *args, **kwargs):
+        trained.append((network, kwargs["lesson"]))
+        return train_on_codes(network, *args, **kwargs)
+
+    monkeypatch.setattr("manyview.classifier.train_on_codes", train_and_keep)
+    model = fit(tiny_views.views, tiny_views.known_labels)
+    (teacher, first_lesson), (last, _) = trained
+    assert model.n_networks_ == len(model.rounds_) == 2
+    assert first_lesson is not None
+    assert teacher.graph_learning is None
+    assert last.graph_learning is not None
+    assert len(teacher.fusion.logits) == 3  # two views, and both together
+    assert len(last.fusion.logits) == 2
+
+
+@pytest.mark.parametrize("joint_graph", [True, False])
+def test_the_joint_graph_is_the_teachers_alone(tiny_views, joint_graph):
+    model = fit(tiny_views.views, tiny_views.known_labels, joint_graph=joint_graph)
+    assert model.mixing_weights_.shape == (2, 2)
+    assert len(model.view_graphs_) == 2
+    assert set(model.attachment_.anchors) == {"shape", "colour"}
+
+
+def test_first_answers_teach_where_they_are_given():
+    turns, first = [], np.tile([0.2, 0.8], (100, 1))
+
+    def train(turn):
+        turns.append(turn)
+        return turn.number, curve_of("converged")
+
+    def lesson_of(probabilities):
+        return Lesson(probabilities, np.ones(len(probabilities)), np.ones(1), np.ones(1))
+
+    taught = train_in_rounds(train, lambda *_: SURE, lesson_of, 2, lambda: first)
+    assert [turn.number for turn in turns] == [1, 2]
+    assert turns[0].teacher is None
+    np.testing.assert_array_equal(turns[0].lesson.targets, first)
+    assert taught.network == 2
+    assert len(taught.rounds) == 2
+    turns.clear()
+    assert train_in_rounds(train, lambda *_: SURE, lesson_of, 0, lambda: first).rounds == []
+    assert turns[0].lesson is None
 
 
 def test_settled_is_a_share_of_changed_answers():
@@ -178,13 +225,13 @@ def test_rounds_are_saved(tiny_views, tmp_path):
     np.testing.assert_array_equal(again.rounds_[0].agreement, model.rounds_[0].agreement)
 
 
-def test_ctrl_c_in_a_round_keeps_the_network_that_was_done(tiny_views, monkeypatch):
-    given = tiny_views.views, tiny_views.known_labels
+def interrupt_in(number, monkeypatch):
+    """Have Ctrl-C come in the third epoch of a turn."""
     build = MGCNDNSClassifier._build
 
     def build_and_interrupt(self, inputs, generator, turn):
         network = build(self, inputs, generator, turn)
-        if turn.number == 1:
+        if turn.number == number:
             forward, epochs = network.forward, []
 
             def interrupt(*args, **kwargs):
@@ -197,17 +244,39 @@ def test_ctrl_c_in_a_round_keeps_the_network_that_was_done(tiny_views, monkeypat
         return network
 
     monkeypatch.setattr(MGCNDNSClassifier, "_build", build_and_interrupt)
+
+
+def test_ctrl_c_in_a_round_keeps_the_network_that_was_done(tiny_views, monkeypatch):
+    given = tiny_views.views, tiny_views.known_labels
+    interrupt_in(1, monkeypatch)
     with pytest.warns(ConvergenceWarning, match="the network that taught this one is kept"):
-        model = fit(*given, joint_graph=False, scaling="unit")
+        model = fit(*given, joint_graph=False, scaling="unit", linear_teacher=False)
     assert model.rounds_ == []
+    assert model.n_networks_ == 1
     assert model.training_curve_.stopped == "interrupted"
     assert model.edge_gates_ is None
-    with pytest.warns(ConvergenceWarning, match="the network that taught this one is kept"):
-        with_joint = fit(*given)
-    assert with_joint.view_importance_.shape == (2,)
-    assert with_joint.view_importance_.sum() == pytest.approx(1.0)
     monkeypatch.undo()
     same(model, fit(*given, recipe="paper", graph_learning=None, node_selection=None))
+
+
+def test_a_teacher_that_has_to_answer_does_without_the_joint_graph(tiny_views, monkeypatch):
+    interrupt_in(2, monkeypatch)
+    with pytest.warns(ConvergenceWarning, match="the network that taught this one is kept"):
+        model = fit(tiny_views.views, tiny_views.known_labels)
+    assert len(model.rounds_) == 1
+    assert model.mixing_weights_.shape == (2, 2)
+    assert model.view_importance_.sum() == pytest.approx(1.0)
+    assert model.score(tiny_views.views, tiny_views.labels) > 0.9
+
+
+def test_ctrl_c_in_the_first_network_keeps_it(tiny_views, monkeypatch):
+    interrupt_in(1, monkeypatch)
+    with pytest.warns(ConvergenceWarning, match="the weights of the lowest loss so far are kept"):
+        model = fit(tiny_views.views, tiny_views.known_labels)
+    assert model.n_networks_ == len(model.rounds_) == 1
+    assert model.training_curve_.stopped == "interrupted"
+    assert model.edge_gates_ is None
+    assert model.temperature_ > 1
 
 
 def test_a_warm_start_goes_on_from_no_teacher(tiny_views, monkeypatch):
@@ -244,7 +313,7 @@ def test_epochs_of_all_rounds_are_tasks_of_the_callbacks(tiny_views):
     count = Count()
     model = MGCNDNSClassifier(random_state=0, max_epochs=4).set_callbacks(count)
     model.fit(tiny_views.views, tiny_views.known_labels)
-    assert count.epochs == 4 + sum(one.n_epochs for one in model.rounds_)
+    assert count.epochs == sum(one.n_epochs for one in model.rounds_)
 
 
 def test_class_weights_reach_every_round(tiny_views):

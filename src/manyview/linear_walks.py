@@ -8,9 +8,11 @@ and nothing is drawn at random.
 
 from dataclasses import dataclass
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import torch
+from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
 from manyview.data.labels import UNKNOWN
@@ -134,13 +136,19 @@ def linear_answers(
     graph_shares : [graph], sum to 1
     codes : [sample], class numbers, -1 where unknown
     class_weight : [class]
+
+    Ctrl-C ends it: there is nothing to answer with yet.
     """
     support, view_weights, features, center = inputs
     shares = torch.from_numpy(graph_shares).to(view_weights)
     graph = weigh_views(view_weights, shares, support.shared_views)
     walks = LinearWalks(support, graph, features, center, **SHORT_WALKS)
     nothing_drawn = torch.Generator(device=graph.device)
-    head, _ = walks.fit(
-        codes, n_classes, nothing_drawn, class_weight=class_weight, verbose=False, **TRAINING
-    )
+    with catch_warnings():
+        simplefilter("ignore", ConvergenceWarning)  # of what is not the fit's own training
+        head, curve = walks.fit(
+            codes, n_classes, nothing_drawn, class_weight=class_weight, verbose=False, **TRAINING
+        )
+    if curve.stopped == "interrupted":  # before there is a network to keep
+        raise KeyboardInterrupt
     return softmax(walks.logits(head).cpu().numpy())

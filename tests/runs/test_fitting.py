@@ -266,7 +266,7 @@ def test_interrupt_while_training_keeps_the_run(quick, monkeypatch):
         return cross_entropy(*args, **kwargs)
 
     monkeypatch.setattr("torch.nn.functional.cross_entropy", interrupt_in_epoch_4)
-    run = fit_run(quick())
+    run = fit_run(quick(params={"max_epochs": 5, "linear_teacher": False}))
     assert (run.training.stopped, run.training.n_epochs) == ("interrupted", 3)
     assert run.warnings == (
         "fit was interrupted after 3 epochs; the weights of the lowest loss so far are kept.",
