@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 
-import kept_records
 import numpy as np
 from compared import TITLES, fresh
 from kept_records import add_missing, read
@@ -169,7 +168,6 @@ def sentence():
 
 
 def main():
-    kept_records.load_dataset = load
     add_missing(
         RECORDS,
         sys.argv[1:] or LOADERS,
@@ -177,6 +175,7 @@ def main():
         [(series, ratio, seed) for seed in SEEDS for ratio in RATIOS for series in SERIES],
         run,
         lambda found: f"{found['accuracy']:.1%}",
+        load,
     )
 
 

@@ -23,7 +23,7 @@ FLOORS = [  # top to bottom; rooms on one floor do not see each other
     {"explainer"},
     {"contract"},
     {"model_file"},
-    {"fitted_pass"},
+    {"fitted_pass", "teaching"},
     {"new_samples", "ground", "warm_start", "parameter_rules", "rounds", "linear_walks"},
     {"training"},
     {"callbacks", "kept_weights"},

@@ -344,7 +344,7 @@ def test_labels_added_later_tell_no_shares(tiny_views, monkeypatch):
         asked.append(class_shares)
         return prepare_lesson(*args, class_shares=class_shares, **kwargs)
 
-    monkeypatch.setattr("manyview.classifier.prepare_lesson", prepare_and_keep)
+    monkeypatch.setattr("manyview.teaching.prepare_lesson", prepare_and_keep)
     model = fit(*given, warm_start=True)
     model.fit(*given)
     fit(*given, class_shares="answers", max_rounds=1)

@@ -24,24 +24,20 @@ from manyview.data.views import MultiView
 from manyview.distributions import softmax
 from manyview.embedding import EmbeddingClassifier
 from manyview.fit_memory import check_fit_memory
-from manyview.graphs.confirmation import confirmed_shares
 from manyview.graphs.knn_graph import is_approximate
 from manyview.graphs.scaling_choice import AUTO, USUAL
 from manyview.graphs.view_graphs import pick_n_neighbors
 from manyview.ground import Ground, shared_ground, tell_recalls
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
-from manyview.lessons import Lesson, prepare_lesson
-from manyview.linear_walks import linear_answers
 from manyview.network import MGCNDNS, NetworkInputs, build_network
 from manyview.new_samples import attach
 from manyview.parameter_rules import check_parameters
 from manyview.parameters import draw_seed
-from manyview.rounds import Round, Taught, Turn, train_in_rounds
+from manyview.rounds import Round, Taught, Turn
+from manyview.teaching import Teaching
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
 from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_of
-
-SEEDS_APART = 100  # of the networks of one fit; folds of the calibration take those between
 
 
 class MGCNDNSClassifier(EmbeddingClassifier):
@@ -329,6 +325,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             hidden=self.hidden,
             n_layers=self.n_layers,
             graph_learning=self.graph_learning,
+            joint_graph=self._has_joint_graph(),
         )
         ground = self._ground(views, generator)
         inputs = ground.inputs
@@ -383,7 +380,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
             "min_common_neighbors": self.min_common_neighbors,
             "search": self.neighbor_search,
             "cache_dir": self.cache_dir,
-            "joint": self.joint_graph and self._has_rounds(),
+            "joint": self._has_joint_graph(),
         }
         if is_approximate(self.neighbor_search, len(views)):
             settings["seed"] = generator.initial_seed()
@@ -417,51 +414,24 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         earlier: LearnedWeights | None = None,
         **told: Any,
     ) -> Taught[MGCNDNS]:
-        """Train by the recipe; set nothing.
+        """Train by the recipe; set nothing."""
+        teaching = Teaching(
+            ground,
+            codes,
+            len(self.classes_),
+            self._class_weights(codes),
+            max_rounds=self.max_rounds if self._has_rounds() else 0,
+            class_shares=self.class_shares,
+            linear_teacher=self.linear_teacher,
+            is_warm=earlier is not None,
+        )
 
-        A warm start has one round. Where no linear classifier teaches first, its teacher goes on
-        from weights that know the views' graphs alone.
-        """
-        is_warm = earlier is not None
+        def fit_network(
+            inputs: NetworkInputs, own: torch.Generator, turn: Turn[MGCNDNS]
+        ) -> tuple[MGCNDNS, TrainingCurve]:
+            return self._fit_network(inputs, codes, own, turn, earlier=earlier, **told)
 
-        def inputs_of(turn: Turn[MGCNDNS]) -> NetworkInputs:
-            return ground.inputs if turn.is_last or is_warm else ground.teacher_inputs
-
-        def fit(turn: Turn[MGCNDNS]) -> tuple[MGCNDNS, TrainingCurve]:
-            own = generator
-            if turn.number:
-                seed = generator.initial_seed() + SEEDS_APART * turn.number
-                own = torch.Generator(device=generator.device).manual_seed(seed)
-            return self._fit_network(inputs_of(turn), codes, own, turn, earlier=earlier, **told)
-
-        @torch.no_grad()
-        def answers_of(network: MGCNDNS, turn: Turn[MGCNDNS]) -> np.ndarray:
-            return softmax(network(*inputs_of(turn)).cpu().numpy())
-
-        def first_answers() -> np.ndarray:
-            return linear_answers(
-                ground.teacher_inputs,
-                confirmed_shares(ground.graphs),
-                codes,
-                len(self.classes_),
-                self._class_weights(codes),
-            )
-
-        def lesson_of(answers: np.ndarray) -> Lesson:
-            return prepare_lesson(
-                answers,
-                codes,
-                ground.view_graphs,
-                self._class_weights(codes),
-                joint_graph=ground.joint_graph,
-                class_shares="answers" if is_warm else self.class_shares,
-            )
-
-        max_rounds = min(self.max_rounds, 1) if is_warm else self.max_rounds
-        if self.recipe == "paper" or (codes >= 0).all():
-            max_rounds = 0
-        first = first_answers if self.linear_teacher else None
-        return train_in_rounds(fit, answers_of, lesson_of, max_rounds, first)
+        return teaching.run(generator, fit_network)
 
     @property
     def n_networks_(self) -> int:
@@ -470,6 +440,9 @@ class MGCNDNSClassifier(EmbeddingClassifier):
 
     def _has_rounds(self) -> bool:
         return self.recipe != "paper" and self.max_rounds > 0
+
+    def _has_joint_graph(self) -> bool:
+        return self.joint_graph and self._has_rounds()
 
     def _class_weights(self, codes: np.ndarray) -> np.ndarray | None:
         return class_weights(self.class_weight, self.classes_, codes)

@@ -11,6 +11,7 @@ BASE = 200e6  # blocks of the search, torch's own
 EDGE = 150.0  # support, gates, Adam's moments, gradients and the graphs of the fitted model
 EDGE_VIEW = 40.0  # each view's graph, renormalised and laid on the support
 SAMPLE_INPUT = 8.0  # a value of the scaled views and of the network's input
+SAMPLE_JOINT = 4.0  # a value of the views side by side, centred, while neighbours are searched
 SAMPLE_HIDDEN = 24.0  # a hidden value, its gradient, and what dropout keeps
 SAMPLE_NEIGHBOR = 100.0  # indices, distances and candidates of one view's search
 
@@ -23,11 +24,12 @@ def memory_of_fit(
     hidden: int,
     n_layers: int,
     graph_learning: str | None,
+    joint_graph: bool = False,
 ) -> float:
     """Estimate the memory that `fit` takes beyond the views it is given, in GB.
 
     Edges are counted as if no two views shared any, and each sample had 1.4 times its number of
-    neighbours in the union of both directions.
+    neighbours in the union of both directions. `joint_graph` is one more, of all views together.
 
     Examples
     --------
@@ -50,9 +52,11 @@ def memory_of_fit(
         else min(1.4 * n_neighbors, n_samples) * n_samples
         for name in views.names
     ]
+    if joint_graph and len(views.feature_names) > 1:
+        n_edges_by_view.append(min(1.4 * n_neighbors, n_samples) * n_samples)
     n_edges = min(sum(n_edges_by_view) + n_samples, n_samples**2)
     needed = BASE + EDGE * n_edges + EDGE_VIEW * sum(n_edges_by_view)
-    needed += SAMPLE_INPUT * n_values
+    needed += (SAMPLE_INPUT + SAMPLE_JOINT * joint_graph) * n_values
     needed += SAMPLE_HIDDEN * n_samples * (hidden * (n_layers - 1) + n_classes)
     needed += SAMPLE_NEIGHBOR * n_samples * n_neighbors
     if graph_learning == "full":  # two factors, their gradients and Adam's moments
