@@ -22,7 +22,7 @@ from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 
 RECORDS = Path(__file__).parent.parent / "results" / "lesson_parts.jsonl"
-DATASETS = ("3sources", "bbcsports", "digits", "mnist", "rosmap")
+DATASETS = ("3sources", "bbcsports", "digits", "mnist", "rosmap", "caltech101-7")
 SEEDS = range(3)
 RATIO = 0.01
 BUILD = MGCNDNSClassifier._build

@@ -29,7 +29,9 @@ def store(tmp_path, monkeypatch):
 
 def test_gains_and_ranks_come_from_the_records(store):
     store(records(lambda series: {"mgcn-dns": 0.9, "plain": 0.8}.get(series, 0.5)))
-    assert "+10.0 at 1% (worst +10.0, mfeat) points" in unseen_data.sentence()
+    told = unseen_data.sentence()
+    assert "+10.0 at 1% (worst +10.0, mfeat) points" in told
+    assert told.endswith("for each view -30.0.")
     first = unseen_data.table().splitlines()[2]
     assert first == "| MGCN-DNS, default | 90.0 | 90.0 | 90.0 | 1.0 |"
 
@@ -49,6 +51,11 @@ def test_breast_cancer_has_three_views_in_raw_units():
     assert np.ptp(data.views["worst"], axis=0).max() > 1000
     found = unseen_data.run(data, "knn", 0.05, 0)
     assert found["accuracy"] > 0.5
+    chosen, unit = (
+        unseen_data.run(data, series, 0.05, 0)["accuracy"]
+        for series in ("mgcn-dns", unseen_data.UNIT)
+    )
+    assert chosen > unit + 0.05
 
 
 def test_a_package_that_is_not_here_is_named():
