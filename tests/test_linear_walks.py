@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.linear_model import LogisticRegression as ReferenceRegression
 
 from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.data.views import MultiView
 from manyview.ground import lay_ground
-from manyview.linear_walks import LinearWalks, linear_answers
-from manyview.training import TrainingCurve
+from manyview.linear_walks import LinearWalks, LogisticRegression, linear_answers
+from manyview.training import TrainingCurve, train
 
 
 @pytest.fixture
@@ -70,3 +71,24 @@ def test_ctrl_c_ends_it(ground, tiny_views, monkeypatch):
     monkeypatch.setattr(TrainingCurve, "has_converged", interrupt)
     with pytest.raises(KeyboardInterrupt):
         answers(ground, tiny_views.known_labels)
+
+
+def test_trained_head_is_the_optimum_of_penalised_logistic_regression(rng):
+    features, labels = rng.normal(size=(30, 4)), rng.integers(3, size=30)
+    weight_decay = 0.05
+    head = LogisticRegression(4, 3).double()
+    train(
+        head,
+        (torch.from_numpy(features),),
+        torch.from_numpy(labels),
+        learning_rate=0.05,
+        weight_decay=weight_decay,
+        max_epochs=500,
+        tol=-1.0,
+    )
+    # Adam's weight decay is for the bias too: a column of ones whose weight is penalised.
+    with_ones = np.hstack([features, np.ones((30, 1))])
+    reference = ReferenceRegression(C=1 / (30 * weight_decay), fit_intercept=False, tol=1e-10)
+    expected = reference.fit(with_ones, labels).coef_.T
+    found = torch.vstack([head.weight, head.bias]).detach()
+    np.testing.assert_allclose(found, expected, atol=1e-5)

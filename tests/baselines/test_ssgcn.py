@@ -1,57 +1,14 @@
 """SSGCN: features spread by walks of up to K steps, then logistic regression."""
 
-import warnings
-
 import numpy as np
 import pytest
-import torch
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression as ReferenceRegression
 
 from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.data.inputs import fit_input
 from manyview.data.views import MultiView
 from manyview.errors import InputError
-from manyview.graphs.normalization import renormalize
-from manyview.graphs.support import GraphSupport
 from manyview.graphs.view_graphs import prepare_views
-from manyview.layers import graph_walks
-from manyview.layers.graph_walks import spread, spread_rows, walk_sum
-from manyview.layers.sparse_product import csr_tensor
-from manyview.linear_walks import LogisticRegression
-from manyview.training import train
-
-with warnings.catch_warnings():  # its import calls what torch has deprecated
-    warnings.simplefilter("ignore")
-    from torch_geometric.nn import SSGConv
-    from torch_geometric.utils import from_scipy_sparse_matrix
-
-N_NODES, N_INPUTS = 12, 5
-WALK = {"n_steps": 4, "alpha": 0.2}
-
-
-@pytest.fixture
-def graph(rng):
-    weights = np.triu(rng.random((N_NODES, N_NODES)) * (rng.random((N_NODES, N_NODES)) < 0.3), 1)
-    return sparse.csr_array(weights + weights.T)
-
-
-@pytest.fixture
-def on_support(graph):
-    support = GraphSupport.from_graphs([graph])
-    return support, support.weights_of(renormalize(graph))
-
-
-@pytest.fixture
-def features(rng):
-    values = rng.normal(size=(N_NODES, N_INPUTS)) * (rng.random((N_NODES, N_INPUTS)) < 0.6)
-    return torch.from_numpy(values)
-
-
-def as_csr(features):
-    matrix = sparse.csr_array(features.numpy())
-    parts = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
-    return csr_tensor(*(torch.from_numpy(part) for part in parts), matrix.shape)
 
 
 def literal_operator(walk, n_steps, alpha):
@@ -73,74 +30,6 @@ def prepared_inputs(views, n_neighbors):
     features = scaling(list(prepared.features.values())) - scaling.center
     walk = sum(graph.toarray() for graph in prepared.renormalized()) / len(views)
     return features, walk, prepared, scaling
-
-
-def test_spread_equals_pyg(graph, on_support, features):
-    edges, weights = from_scipy_sparse_matrix(graph)
-    convolution = SSGConv(N_INPUTS, N_INPUTS, alpha=0.2, K=4, bias=False).double()
-    convolution.lin.weight.data = torch.eye(N_INPUTS, dtype=torch.float64)
-    expected = convolution(features, edges, weights)
-    torch.testing.assert_close(spread(*on_support, features, **WALK), expected)
-
-
-def test_spread_equals_the_dense_powers(graph, on_support, features):
-    operator = literal_operator(renormalize(graph).toarray(), **WALK)
-    np.testing.assert_allclose(spread(*on_support, features, **WALK), operator @ features.numpy())
-
-
-def test_walk_sum_starts_with_no_step(graph, on_support, features):
-    walk = renormalize(graph).toarray()
-    expected = sum(np.linalg.matrix_power(walk, k) for k in range(4)) @ features.numpy()
-    np.testing.assert_allclose(walk_sum(*on_support, features, 4), expected)
-    torch.testing.assert_close(walk_sum(*on_support, features, 1), features)
-
-
-@pytest.mark.parametrize("block_columns", [2, 512])
-@pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize("is_centered", [False, True])
-@pytest.mark.parametrize("rows", [[7], [3, 0, 9], [1, 2, 4, 8, 10, 11], list(range(12))])
-def test_rows_are_the_same_by_features_and_by_rows(
-    on_support, features, rows, is_centered, is_sparse, block_columns, monkeypatch
-):
-    """Up to 4 rows the rows are spread, from 5 on the 5 features are."""
-    monkeypatch.setattr(graph_walks, "BLOCK_COLUMNS", block_columns)
-    rows = torch.tensor(rows)
-    center = features.mean(dim=0) if is_centered else None
-    expected = spread(*on_support, features - (0 if center is None else center), **WALK)[rows]
-    given = as_csr(features) if is_sparse else features
-    torch.testing.assert_close(spread_rows(*on_support, given, center, rows, **WALK), expected)
-
-
-def test_wide_sparse_features_never_become_dense(on_support, features, monkeypatch):
-    def refuse(*_):
-        raise AssertionError("made dense")
-
-    given = as_csr(features)
-    monkeypatch.setattr(torch.Tensor, "to_dense", refuse)
-    spread_rows(*on_support, given, features.mean(dim=0), torch.tensor([0, 1]), **WALK)
-    with pytest.raises(AssertionError, match="made dense"):
-        spread_rows(*on_support, given, None, torch.arange(12), **WALK)
-
-
-def test_trained_head_is_the_optimum_of_penalised_logistic_regression(rng):
-    features, labels = rng.normal(size=(30, 4)), rng.integers(3, size=30)
-    weight_decay = 0.05
-    head = LogisticRegression(4, 3).double()
-    train(
-        head,
-        (torch.from_numpy(features),),
-        torch.from_numpy(labels),
-        learning_rate=0.05,
-        weight_decay=weight_decay,
-        max_epochs=500,
-        tol=-1.0,
-    )
-    # Adam's weight decay is for the bias too: a column of ones whose weight is penalised.
-    with_ones = np.hstack([features, np.ones((30, 1))])
-    reference = ReferenceRegression(C=1 / (30 * weight_decay), fit_intercept=False, tol=1e-10)
-    expected = reference.fit(with_ones, labels).coef_.T
-    found = torch.vstack([head.weight, head.bias]).detach()
-    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_answers_are_those_of_the_literal_formula(tiny_views):
