@@ -17,7 +17,7 @@ def read(file):
     return [json.loads(line) for line in lines]
 
 
-def add_missing(file, names, key, settings, run, tell, load=load_dataset):
+def add_missing(file, names, key, settings, run, tell, load=None):
     """Append what `run` finds for every data set and setting without a record.
 
     Parameters
@@ -30,14 +30,14 @@ def add_missing(file, names, key, settings, run, tell, load=load_dataset):
     tell
         Called with what `run` returned; returns a few words to print.
     load
-        Called with a name; returns the data set.
+        Called with a name; returns the data set. None loads those of the catalogue.
     """
     console = Console(highlight=False)
     done = {tuple(record[part] for part in ("dataset", *key)) for record in read(file)}
     try:
         for name in names:
             wanted = [setting for setting in settings if (name, *setting) not in done]
-            dataset = load(name) if wanted else None
+            dataset = (load or load_dataset)(name) if wanted else None
             for setting in wanted:
                 found = run(dataset, *setting)
                 head = {"dataset": name, **dict(zip(key, setting, strict=True))}
