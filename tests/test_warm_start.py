@@ -152,3 +152,10 @@ def test_other_shapes_are_refused_by_name(tiny_views):
     model = begun(tiny_views, max_epochs=2).set_params(hidden=8)
     with pytest.raises(InputError, match="which had hidden=64; got hidden=8"):
         model.fit(tiny_views.views, tiny_views.known_labels)
+
+
+def test_another_recipe_scales_otherwise_and_cannot_go_on(tiny_views):
+    given = tiny_views.views, tiny_views.known_labels
+    model = MGCNDNSClassifier(random_state=0, max_epochs=3, warm_start=True).fit(*given)
+    with pytest.raises(InputError, match="which had scaling='auto'; got scaling='unit'"):
+        model.set_params(recipe="paper").fit(*given)

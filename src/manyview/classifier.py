@@ -342,7 +342,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         if self.warm_start and taught.is_whole:
             self.learned_weights_ = LearnedWeights(
                 checksum,
-                fixed_settings(self.get_params(deep=False)),
+                self._fixed_settings(),
                 self.n_neighbors_,
                 self.classes_,
                 weights_of(network),
@@ -365,7 +365,7 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         checksum = self.all_samples_ or views_checksum(views)
         earlier = self.learned_weights_
         if earlier is not None:
-            earlier.check(checksum, fixed_settings(self.get_params(deep=False)))
+            earlier.check(checksum, self._fixed_settings())
         if earlier is None or self._kept_ground is None:
             self._kept_ground = {}
         return earlier, checksum
@@ -391,6 +391,10 @@ class MGCNDNSClassifier(EmbeddingClassifier):
         if self.verbose:
             tell_recalls(self.neighbor_recall_)
         return ground
+
+    def _fixed_settings(self) -> dict[str, Any]:
+        """Return what learned weights belong to; another recipe may scale otherwise."""
+        return fixed_settings({**self.get_params(deep=False), "scaling": self._scaling()})
 
     def _scaling(self) -> Scaling:
         return self.scaling if self._has_rounds() or self.scaling != AUTO else USUAL

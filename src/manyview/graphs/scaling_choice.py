@@ -37,7 +37,7 @@ def choose_scalings(
 ) -> dict[str, str]:
     """Name a scaling for every feature view whose kind is "auto"; the others keep theirs.
 
-    "standard" is taken where at least 1.05 times as many of the view's edges are edges in the
+    "standard" is taken where more than 1.05 times as many of the view's edges are edges in the
     other views too, given graphs among them; otherwise, and where there is no other view, "unit".
     Views of mostly zeros are "unit" as well: were all columns to count alike, rare ones would
     drown the others. Of more than 1,000 samples 1,000 are compared, drawn with `seed`.
