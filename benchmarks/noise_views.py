@@ -20,7 +20,9 @@ from manyview.data.splits import hide_labels
 from manyview.data.views import MultiView
 
 RECORDS = Path(__file__).parent.parent / "results" / "noise_views.jsonl"
-DATASETS = ("3sources", "bbcsports", "digits", "mnist", "rosmap")
+DATASETS = (
+    "3sources", "bbcsports", "digits", "mnist", "rosmap", "bbcnews", "reuters-1200", "caltech101-7",
+)  # fmt: skip
 SHARES = (0.0, 0.5, 1.0)  # noise views for each true one, rounded up
 SEEDS = range(5)
 RATIO = 0.05
