@@ -30,8 +30,8 @@ from manyview.calibration import (
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
-from manyview.distributions import softmax
 from manyview.errors import CalibrationWarning
+from manyview.numerics import softmax
 
 RECORDS = Path(__file__).parent.parent / "results" / "calibration.jsonl"
 DATASETS = ("3sources", "digits", "bbcsports", "bbcnews", "mnist", "caltech101-7")

@@ -19,9 +19,9 @@ from manyview.calibration import (
 )
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
-from manyview.distributions import softmax
 from manyview.errors import CalibrationWarning, InputError
 from manyview.lessons import TAUGHT_TEMPERATURE
+from manyview.numerics import softmax
 
 
 @pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5])

@@ -72,7 +72,7 @@ import numpy as np
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.made import make_multiview_classification
 from manyview.fit_memory import memory_of_fit
-from manyview.memory import peak_memory, reset_peak_memory
+from manyview.system.memory import peak_memory, reset_peak_memory
 
 def fit(n_samples):
     views, labels = make_multiview_classification(

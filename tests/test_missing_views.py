@@ -10,9 +10,9 @@ from sklearn.model_selection import cross_val_score
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.all_samples import AllSamples
 from manyview.data.views import MultiView
-from manyview.distributions import softmax
 from manyview.errors import InputError
 from manyview.methods import METHODS
+from manyview.numerics import softmax
 
 TAKES_MISSING = [name for name, method in METHODS.items() if method.takes_missing_views]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies
 
-from manyview.simplex import project_to_simplex
+from manyview.numerics import project_to_simplex
 
 
 def literal_projection(row):

@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from manyview.experiments.limits import Limits, memory_of, thread_variables
-from manyview.memory import peak_memory, reset_peak_memory
+from manyview.system.memory import peak_memory, reset_peak_memory
 
 BENCHMARKS = Path(__file__).parent.parent
 ROOT = BENCHMARKS.parent

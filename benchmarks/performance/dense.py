@@ -18,7 +18,7 @@ from torch import nn
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.catalog import load_dataset
 from manyview.data.splits import hide_labels
-from manyview.memory import free_memory
+from manyview.system.memory import free_memory
 from performance.apart import Meter, run_apart
 from performance.made_data import made_views, warm_up
 from performance.stored import Rows, summary

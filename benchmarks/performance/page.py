@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from manyview.files import write_whole
+from manyview.system.files import write_whole
 from performance import growth, plots, tables, whole_job
 from performance.apart import ROOT
 from performance.formats import NOT_YET

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from manyview.files import write_whole
+from manyview.system.files import write_whole
 from performance.machine import code_checksum, describe_machine
 
 FOLDER = Path(__file__).parent.parent.parent / "results" / "performance"

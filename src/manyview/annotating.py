@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyview.data.annotated import in_order, is_annotated, rows_in
 from manyview.errors import InputError
-from manyview.parameters import check_share
+from manyview.validation import check_share
 
 
 def annotate(

@@ -153,8 +153,8 @@ def table(
     data_dir: DataDir = None,
 ) -> None:
     """Show the results of PLAN as tables, ours beside the paper's."""
-    from manyview.files import write_whole
     from manyview.report.table_formats import tables_as
+    from manyview.system.files import write_whole
 
     study = _open(plan, out, data_dir)
     text = tables_as(study, style, metric=metric, test=test, width=width())
@@ -201,8 +201,8 @@ def report(
 
 
 def _write_report(study: "Study", file: Path | None = None) -> Path:
-    from manyview.files import write_whole
     from manyview.report.study_page import study_page
+    from manyview.system.files import write_whole
 
     file = file or study.store.folder / f"{study.plan.name}.html"
     write_whole(file, study_page(study))
@@ -239,9 +239,9 @@ def _run(
     from manyview.experiments.engines import run_locally
     from manyview.experiments.limits import Limits
     from manyview.experiments.study import Shard
-    from manyview.parameters import check_whole_number
     from manyview.report.study_text import status_text
     from manyview.report.table_formats import tables_as
+    from manyview.validation import check_whole_number
 
     check_choice("engine", engine, ("local", "dask"))
     check_whole_number("jobs", jobs, at_least=0)

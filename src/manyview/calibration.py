@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from manyview.distributions import softmax
 from manyview.errors import CalibrationWarning, warn_user
+from manyview.numerics import softmax
 
 BOUNDS = (0.05, 20.0)
 # Spread of the logarithm of the temperature around 0 before any label is seen: a factor of 1.65.

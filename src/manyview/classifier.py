@@ -21,7 +21,6 @@ from manyview.data.labels import class_weights
 from manyview.data.scaled_views import Scaling
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
-from manyview.distributions import softmax
 from manyview.embedding import EmbeddingClassifier
 from manyview.fit_memory import check_fit_memory
 from manyview.graphs.knn_graph import is_approximate
@@ -32,11 +31,12 @@ from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
 from manyview.network import MGCNDNS, NetworkInputs, build_network
 from manyview.new_samples import attach
+from manyview.numerics import softmax
 from manyview.parameter_rules import check_parameters
-from manyview.parameters import draw_seed
 from manyview.rounds import Round, Taught, Turn
 from manyview.teaching import Teaching
 from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
+from manyview.validation import draw_seed
 from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_of
 
 

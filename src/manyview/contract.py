@@ -28,7 +28,7 @@ from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError, check_choice
 from manyview.graphs.given import check_given_graph
 from manyview.model_file import load_tree, save_tree
-from manyview.parameters import check_share
+from manyview.validation import check_share
 
 OTHER_CLASS = -2  # number of a class that no labeled sample has
 

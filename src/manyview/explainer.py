@@ -19,8 +19,8 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.labels import UNKNOWN
-from manyview.distributions import softmax
 from manyview.fitted_pass import FittedPass
+from manyview.numerics import softmax
 from manyview.reasons import Evidence, Explanation, ViewEffect, ViewEvidence
 
 

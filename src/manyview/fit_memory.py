@@ -3,8 +3,8 @@
 from typing import Any
 
 from manyview.data.views import MultiView
-from manyview.memory import GB, check_memory
-from manyview.progress import tell
+from manyview.system.memory import GB, check_memory
+from manyview.system.progress import tell
 
 # Bytes, from measured peaks.
 BASE = 200e6  # blocks of the search, torch's own

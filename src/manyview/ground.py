@@ -15,7 +15,7 @@ from manyview.graphs.joint import joint_graph
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.view_graphs import PreparedViews, prepare_views
 from manyview.network import NetworkInputs, lay_graphs, network_inputs
-from manyview.progress import tell
+from manyview.system.progress import tell
 
 N_KEPT = 4  # grounds kept at once; each holds a copy of the features
 

@@ -16,12 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
 from manyview.data.labels import UNKNOWN
-from manyview.distributions import softmax
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
 from manyview.layers.graph_walks import spread, spread_rows
 from manyview.network import NetworkInputs
+from manyview.numerics import softmax
 from manyview.training import TrainingCurve, train_on_codes
 
 SHORT_WALKS: dict[str, Any] = {"n_steps": 4, "alpha": 0.05}

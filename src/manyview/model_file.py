@@ -17,7 +17,7 @@ import safetensors.numpy
 from scipy import sparse
 
 from manyview.errors import DataFileError
-from manyview.files import write_whole
+from manyview.system.files import write_whole
 
 FORMAT = "manyview model"
 FORMAT_VERSION = 1

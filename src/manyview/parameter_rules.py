@@ -11,8 +11,8 @@ from manyview.graphs.cached_neighbors import check_cache_dir
 from manyview.graphs.knn_graph import check_search
 from manyview.graphs.scaling_choice import AUTO
 from manyview.graphs.view_graphs import check_n_neighbors
-from manyview.memory import check_max_memory
-from manyview.parameters import check_number, check_whole_number
+from manyview.system.memory import check_max_memory
+from manyview.validation import check_number, check_whole_number
 
 CHOICES = {
     "recipe": ("few-labels", "paper"),

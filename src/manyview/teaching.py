@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from manyview.distributions import softmax
 from manyview.graphs.confirmation import confirmed_shares
 from manyview.ground import Ground
 from manyview.lessons import Lesson, prepare_lesson
 from manyview.linear_walks import linear_answers
 from manyview.network import MGCNDNS, NetworkInputs
+from manyview.numerics import softmax
 from manyview.rounds import Taught, Turn, train_in_rounds
 from manyview.training import TrainingCurve
 

@@ -15,7 +15,7 @@ from manyview.callbacks.tasks import FitTasks
 from manyview.errors import InputError, warn_user
 from manyview.kept_weights import BestWeights, MeanWeights
 from manyview.lessons import Lesson
-from manyview.progress import epoch_progress
+from manyview.system.progress import epoch_progress
 
 ONE_THREAD_BELOW = 5_000  # samples; an epoch of fewer is many short steps
 SMOOTHING = 10  # epochs averaged: dropout makes a single loss jump

@@ -8,8 +8,8 @@ from manyview.baselines.joined import join_views
 from manyview.baselines.ridge import inner_products
 from manyview.baselines.svm import SoftmaxSVC, SVMClassifier, gaussian, table_variance
 from manyview.data.views import MultiView
-from manyview.distributions import softmax
 from manyview.errors import InputError
+from manyview.numerics import softmax
 
 
 def labeled_table(tiny_views, scaling="unit"):

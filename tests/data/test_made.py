@@ -107,7 +107,7 @@ def test_wrong_parameters_are_refused_in_one_sentence(parameters, message):
 @pytest.mark.slow
 def test_many_samples_take_little_more_memory_than_the_result():
     code = (
-        "from manyview.memory import peak_memory\n"
+        "from manyview.system.memory import peak_memory\n"
         "from manyview.data.made import make_multiview_classification as make\n"
         "before = peak_memory()\n"
         "make(1_000_000, 3, n_features=32, dtype='float32', random_state=0)\n"

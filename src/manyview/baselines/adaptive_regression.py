@@ -13,7 +13,7 @@ from manyview.baselines.ridge import center_products, inner_products, solve_posi
 from manyview.data.inputs import side_by_side
 from manyview.data.labels import UNKNOWN, one_hot
 from manyview.data.views import View
-from manyview.distributions import softmax
+from manyview.numerics import softmax
 
 # A residual of one-hot labels far below this counts as none: |r| is sqrt(r^2 + SMOOTH^2) -
 # SMOOTH. Much smaller, and labeled samples that fit exactly would make the systems singular.

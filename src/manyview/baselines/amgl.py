@@ -12,14 +12,14 @@ from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import UNKNOWN, class_shares
 from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView
-from manyview.distributions import share_out
 from manyview.errors import check_choice
 from manyview.graphs.given import given_graph
 from manyview.graphs.harmonic import harmonic_labels
 from manyview.graphs.normalization import normalized_laplacian, weighted_sum
 from manyview.graphs.view_graphs import check_n_neighbors
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
-from manyview.parameters import check_number, check_whole_number
+from manyview.numerics import share_out
+from manyview.validation import check_number, check_whole_number
 
 Matrix = np.ndarray | sparse.csr_array
 

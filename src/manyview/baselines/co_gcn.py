@@ -25,10 +25,10 @@ from manyview.baselines.mixed_gcn import (
 from manyview.contract import MethodCard
 from manyview.data.scaled_views import Scaling
 from manyview.data.views import MultiView
-from manyview.distributions import softmax
 from manyview.errors import check_choice
 from manyview.graphs.view_graphs import PreparedViews
 from manyview.network import network_inputs
+from manyview.numerics import softmax
 from manyview.training import train_on_codes
 
 

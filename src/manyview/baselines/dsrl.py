@@ -18,13 +18,13 @@ from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares, one_hot
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.views import MultiView
-from manyview.distributions import share_out
 from manyview.errors import InputError
 from manyview.graphs.normalization import laplacian
-from manyview.memory import check_max_memory
-from manyview.parameters import check_number, check_whole_number, draw_seed
-from manyview.progress import epoch_progress
+from manyview.numerics import share_out
+from manyview.system.memory import check_max_memory
+from manyview.system.progress import epoch_progress
 from manyview.training import pick_device
+from manyview.validation import check_number, check_whole_number, draw_seed
 
 SMALLEST_SLOPE = 1e-4
 BETAS = (0.9, 0.92)  # of Adam, as the authors set them

@@ -11,10 +11,10 @@ from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares, one_hot
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.views import MultiView
-from manyview.distributions import share_out
 from manyview.errors import InputError, check_choice
-from manyview.memory import check_max_memory
-from manyview.parameters import check_number, check_whole_number, draw_seed
+from manyview.numerics import share_out
+from manyview.system.memory import check_max_memory
+from manyview.validation import check_number, check_whole_number, draw_seed
 
 
 class ERLMVSCClassifier(MultiViewClassifier):

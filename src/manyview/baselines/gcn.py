@@ -17,13 +17,13 @@ from manyview.baselines.graph_inputs import (
 from manyview.contract import MethodCard
 from manyview.data.scaled_views import Scaling
 from manyview.data.views import MultiView
-from manyview.distributions import softmax
 from manyview.graphs.shared_views import SharedViews
 from manyview.graphs.support import GraphSupport
 from manyview.layers.activation import activate
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
 from manyview.network import network_inputs
+from manyview.numerics import softmax
 from manyview.training import train_on_codes
 
 

@@ -23,8 +23,8 @@ from manyview.graphs.view_graphs import (
     pick_n_neighbors,
     prepare_views,
 )
-from manyview.parameters import check_number, check_whole_number, draw_seed
 from manyview.training import TrainingCurve, pick_device
+from manyview.validation import check_number, check_whole_number, draw_seed
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 

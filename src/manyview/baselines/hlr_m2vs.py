@@ -19,14 +19,14 @@ from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares
 from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View
-from manyview.distributions import share_out
 from manyview.errors import InputError, check_choice
 from manyview.graphs.normalization import normalized_laplacian
 from manyview.graphs.view_graphs import check_n_neighbors
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
-from manyview.memory import check_max_memory, check_memory, free_memory
-from manyview.parameters import check_number, check_whole_number
-from manyview.progress import epoch_progress
+from manyview.numerics import share_out
+from manyview.system.memory import check_max_memory, check_memory, free_memory
+from manyview.system.progress import epoch_progress
+from manyview.validation import check_number, check_whole_number
 
 # The labels and the weights of the views take turns at most so often, as in the group's program.
 LABEL_ROUNDS, LABEL_TOLERANCE = 20, 1e-6

@@ -11,7 +11,7 @@ from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
 from manyview.errors import check_choice
-from manyview.parameters import check_whole_number
+from manyview.validation import check_whole_number
 
 MOST_VOTERS = 5
 

@@ -13,9 +13,9 @@ from manyview.data.labels import class_shares
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
-from manyview.distributions import share_out
 from manyview.graphs.neighbors import nearest_neighbors
-from manyview.parameters import check_number, check_whole_number
+from manyview.numerics import share_out
+from manyview.validation import check_number, check_whole_number
 
 
 class LabelSpreadingClassifier(MultiViewClassifier):

@@ -12,9 +12,9 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from manyview.baselines.linked_labels import far_smoothed_labels, same_class_links
-from manyview.distributions import softmax
 from manyview.errors import InputError
 from manyview.graphs.normalization import scale_by_degrees, weighted_sum
+from manyview.numerics import softmax
 
 SMALLEST = 1e-12  # length of a row of M, and distance of M to a view, taken for 0
 

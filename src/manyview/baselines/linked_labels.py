@@ -9,7 +9,7 @@ from manyview.data.views import MultiView
 from manyview.graphs.given import given_graph
 from manyview.graphs.harmonic import smoothed_labels
 from manyview.graphs.weighted_neighbors import heat_kernel_graph
-from manyview.memory import GB, check_memory
+from manyview.system.memory import GB, check_memory
 
 PAIR_BYTES = 16  # weight and column of a stored link, and some room for the row
 MAX_SWEEPS = 500

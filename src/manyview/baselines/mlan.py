@@ -14,15 +14,14 @@ from manyview.data.inputs import side_by_side
 from manyview.data.labels import class_shares
 from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View
-from manyview.distributions import share_out
 from manyview.errors import check_choice
 from manyview.graphs.harmonic import harmonic_labels
 from manyview.graphs.neighbors import distances_on_pairs, nearest_neighbors
 from manyview.graphs.normalization import laplacian
 from manyview.graphs.view_graphs import check_n_neighbors
 from manyview.graphs.weighted_neighbors import adaptive_weights
-from manyview.parameters import check_number, check_whole_number
-from manyview.simplex import project_to_simplex
+from manyview.numerics import project_to_simplex, share_out
+from manyview.validation import check_number, check_whole_number
 
 # Shares of the typical distance below which duplicates would divide by zero.
 LEAST_SPREAD = 1e-10

@@ -8,9 +8,9 @@ from manyview.data.labels import UNKNOWN, one_hot
 from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
-from manyview.memory import GB, check_max_memory, check_memory
-from manyview.parameters import check_number, check_whole_number
-from manyview.simplex import project_to_simplex
+from manyview.numerics import project_to_simplex
+from manyview.system.memory import GB, check_max_memory, check_memory
+from manyview.validation import check_number, check_whole_number
 
 
 class MVARClassifier(MultiViewClassifier):

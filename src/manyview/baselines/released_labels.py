@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from manyview.errors import InputError
-from manyview.parameters import check_whole_number
+from manyview.validation import check_whole_number
 
 ROUNDING_SLACK = 1e-9  # 0.29 * 100 is 28.999999999999996 in binary
 

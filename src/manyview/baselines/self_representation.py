@@ -20,7 +20,7 @@ from scipy.sparse.linalg import splu
 from manyview.baselines.representation_terms import hypergraph_laplacian, shrink_tensor
 from manyview.data.views import View
 from manyview.graphs.neighbors import BLOCK_BYTES
-from manyview.memory import GB
+from manyview.system.memory import GB
 
 FIRST_PENALTY, LARGEST_PENALTY = 1e-4, 1e11
 ROWS_AT_ONCE = 64  # so that a triangular solve stays in the processor's cache

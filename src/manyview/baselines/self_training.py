@@ -14,8 +14,8 @@ from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError, check_choice
-from manyview.memory import check_max_memory
-from manyview.parameters import check_number
+from manyview.system.memory import check_max_memory
+from manyview.validation import check_number
 
 ROUNDING = 1e-9
 

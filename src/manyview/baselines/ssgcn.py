@@ -20,14 +20,14 @@ from manyview.data.inputs import InputScaling
 from manyview.data.scaled_views import Scaling
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
-from manyview.distributions import softmax
 from manyview.layers.fusion import GraphFusion
 from manyview.layers.graph_walks import walk_sum
 from manyview.linear_walks import LinearWalks
 from manyview.network import MGCNDNS, network_inputs
 from manyview.new_samples import attach
-from manyview.parameters import check_number, check_whole_number
+from manyview.numerics import softmax
 from manyview.training import TrainingCurve
+from manyview.validation import check_number, check_whole_number
 
 
 class SSGCNClassifier(GraphNetworkClassifier):

@@ -16,11 +16,11 @@ from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.scaled_views import Scaling, scaling_by_view
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
-from manyview.distributions import softmax
 from manyview.errors import check_choice
 from manyview.graphs.neighbors import square_norms
-from manyview.memory import GB, check_max_memory, check_memory
-from manyview.parameters import check_number
+from manyview.numerics import softmax
+from manyview.system.memory import GB, check_max_memory, check_memory
+from manyview.validation import check_number
 
 TOLERANCE = 1e-6  # of the solver; its own 1e-3 shows in the answers when samples are renumbered
 KERNELS = ("rbf", "linear")

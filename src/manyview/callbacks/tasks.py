@@ -18,8 +18,8 @@ from manyview.callbacks.shim import HOOK_ARGUMENTS
 from manyview.data.all_samples import AllSamples
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView
-from manyview.distributions import softmax
 from manyview.errors import CallbackError, InputTypeError
+from manyview.numerics import softmax
 
 if TYPE_CHECKING:
     from manyview.callbacks.shim import CallbackContext, CallbackSupportMixin, with_callbacks

@@ -8,7 +8,7 @@ from sklearn.model_selection import BaseCrossValidator
 
 from manyview.data.label_values import is_known
 from manyview.errors import InputError
-from manyview.parameters import check_number, check_whole_number, draw_seed
+from manyview.validation import check_number, check_whole_number, draw_seed
 
 
 class LabelHidingSplit(BaseCrossValidator):

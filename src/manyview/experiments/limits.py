@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from manyview.errors import InputError
-from manyview.parameters import check_number
+from manyview.validation import check_number
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",

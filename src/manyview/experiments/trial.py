@@ -20,10 +20,10 @@ from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 from manyview.errors import InputError
 from manyview.experiments.kept import keep_from, watch_test_accuracy
-from manyview.memory import peak_memory, reset_peak_memory
 from manyview.methods import find_method
 from manyview.runs.records import PACKAGES, score
 from manyview.runs.sources import DataSource
+from manyview.system.memory import peak_memory, reset_peak_memory
 
 CACHED_METHODS_PARAMETER = "memory"  # scikit-learn's name for a folder of results worth keeping
 

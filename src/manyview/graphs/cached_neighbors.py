@@ -18,9 +18,9 @@ from scipy import sparse
 
 from manyview.data.views import View
 from manyview.errors import DataFileError, InputError
-from manyview.files import whole_file
 from manyview.graphs.knn_graph import find_neighbors, is_approximate
 from manyview.graphs.neighbors import Neighbors
+from manyview.system.files import whole_file
 
 SEARCH_VERSION = 1  # raised whenever the same features no longer give the same neighbours
 BLOCK_ROWS = 2**14  # rows hashed at a time

@@ -16,7 +16,7 @@ from manyview.graphs.given import given_graph
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.scaling_choice import AUTO, choose_scalings
-from manyview.parameters import check_whole_number
+from manyview.validation import check_whole_number
 
 
 @dataclass(frozen=True)

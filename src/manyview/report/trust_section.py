@@ -10,7 +10,7 @@ from manyview.calibration import (
     expected_calibration_error,
     reliability,
 )
-from manyview.distributions import softmax
+from manyview.numerics import softmax
 from manyview.report.charts import Series, lines
 from manyview.report.html_tables import Column, table
 from manyview.report.markup import Html

@@ -10,7 +10,7 @@ from manyview.data.annotated import is_mudata
 from manyview.data.annotated_files import load_annotated
 from manyview.data.found_files import ANNOTATED_SUFFIXES
 from manyview.errors import InputError
-from manyview.files import whole_file
+from manyview.system.files import whole_file
 
 COPY_STEM = "results"
 

@@ -16,7 +16,6 @@ from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known, shown_names
 from manyview.data.splits import hide_labels
 from manyview.errors import CalibrationWarning, DataFileError, InputError
-from manyview.files import write_whole
 from manyview.runs.abstaining import (
     abstain,
     check_class_names,
@@ -39,6 +38,7 @@ from manyview.runs.records import (
     score,
 )
 from manyview.runs.settings import RunSettings
+from manyview.system.files import write_whole
 
 N_DOUBTS = 5
 TOLD = (ConvergenceWarning, CalibrationWarning)  # warnings that belong to the run

@@ -10,9 +10,7 @@ import numpy as np
 from manyview.data.dataset import Dataset
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError
-from manyview.files import write_whole
 from manyview.methods import find_method
-from manyview.parameters import check_share
 from manyview.runs.abstaining import UNKNOWN_WORD, abstain, check_class_names
 from manyview.runs.records import (
     FORMAT_VERSION,
@@ -23,6 +21,8 @@ from manyview.runs.records import (
     score,
 )
 from manyview.runs.sources import DataSource
+from manyview.system.files import write_whole
+from manyview.validation import check_share
 
 
 @dataclass(frozen=True)

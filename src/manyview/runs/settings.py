@@ -9,9 +9,9 @@ from typing import Any
 from manyview.data.splits import PROTOCOLS
 from manyview.errors import InputError, check_choice, did_you_mean
 from manyview.methods import find_method
-from manyview.parameters import check_share, check_whole_number
 from manyview.runs.annotated_copy import check_annotated
 from manyview.runs.sources import DataSource
+from manyview.validation import check_share, check_whole_number
 
 WORDS = {"none": None, "null": None, "true": True, "false": False}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from manyview.errors import DataFileError, InputError
 from manyview.experiments.store import Store
-from manyview.files import write_whole
+from manyview.system.files import write_whole
 
 STUDY_NAME = "study.json"
 FORMAT, FORMAT_VERSION = "manyview tuning study", 1

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyview.contract import MultiViewClassifier
 from manyview.errors import InputError, check_choice
-from manyview.parameters import check_whole_number
+from manyview.validation import check_whole_number
 
 STRATEGIES = ("coverage", "uncertainty")
 

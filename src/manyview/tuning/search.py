@@ -18,7 +18,6 @@ from manyview.data.labels import check_labels
 from manyview.data.views import check_views
 from manyview.errors import InputError, check_choice
 from manyview.methods import find_method
-from manyview.parameters import check_number, check_whole_number, draw_seed
 from manyview.tuning.folds import Folds
 from manyview.tuning.journal import CONFIRMATION, SEARCH, Journal, Trial, stored_seed
 from manyview.tuning.result import Tuning
@@ -26,6 +25,7 @@ from manyview.tuning.sampler import importances, need_optuna, next_params
 from manyview.tuning.scorers import SCORERS
 from manyview.tuning.space import Space, as_distributions, check_space, default_space, described
 from manyview.tuning.verdict import Verdict, candidates, judge
+from manyview.validation import check_number, check_whole_number, draw_seed
 
 WEAK = 2  # labels of a typical class, up to which hiding some says little
 N_SPLITS = 5

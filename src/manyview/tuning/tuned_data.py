@@ -10,11 +10,11 @@ from typing import Any
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known
 from manyview.errors import InputError, check_choice, did_you_mean
-from manyview.files import write_whole
 from manyview.methods import find_method
 from manyview.runs.fitting import default_name, labels_to_show
 from manyview.runs.records import DataRecord, csv_text
 from manyview.runs.settings import RunSettings
+from manyview.system.files import write_whole
 from manyview.tuning.result import Tuning
 from manyview.tuning.sampler import need_optuna
 from manyview.tuning.scorers import SCORERS

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyview.errors import InputError
-from manyview.parameters import check_number, check_whole_number
+from manyview.validation import check_number, check_whole_number
 
 
 @pytest.mark.parametrize("value", [1, 0.5, np.float32(2), np.int64(3)])

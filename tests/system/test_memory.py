@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from manyview.errors import InputError
-from manyview.memory import (
+from manyview.system.memory import (
     check_max_memory,
     check_memory,
     free_memory,
@@ -36,7 +36,7 @@ def test_peak_memory_sees_what_came_and_went():
     # In a process of its own: this one may hold freed memory, which a new block would fill first.
     script = """
 import numpy as np
-from manyview.memory import peak_memory, reset_peak_memory
+from manyview.system.memory import peak_memory, reset_peak_memory
 reset_peak_memory()
 before = peak_memory()
 block = np.ones(2**24)  # 128 MB

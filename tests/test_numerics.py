@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from manyview.distributions import share_out, softmax
+from manyview.numerics import share_out, softmax
 
 
 def test_softmax_equals_its_formula_and_survives_large_logits(rng):

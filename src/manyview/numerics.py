@@ -33,3 +33,28 @@ def share_out(evidence: np.ndarray, fallback: np.ndarray) -> np.ndarray:
     scaled = evidence / np.maximum(evidence.max(axis=1, keepdims=True), np.finfo(float).tiny)
     shares = scaled / np.maximum(scaled.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     return np.asarray(np.where(totals > 0, shares, fallback))
+
+
+def project_to_simplex(rows: np.ndarray) -> np.ndarray:
+    """Move each row to the nearest point with entries >= 0 that sum to 1.
+
+        s_j = max(v_j + shift, 0),  shift = (1 - sum_{h<=rho} u_h) / rho
+
+    where u is v in descending order and rho the largest j with u_j + (1 - sum_{h<=j} u_h) / j
+    above 0. The order of the entries is kept; the smallest may become 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> project_to_simplex(np.array([[0.5, 0.9, -1.0], [2.0, 0.0, 0.0]]))
+    array([[0.3, 0.7, 0. ],
+           [1. , 0. , 0. ]])
+    """
+    # A shift of the whole row changes nothing but rounding: large entries keep their gaps.
+    shifted = rows.astype(np.float64)
+    shifted -= shifted.max(axis=1, keepdims=True)
+    descending = -np.sort(-shifted, axis=1)
+    n_kept = np.arange(1, rows.shape[1] + 1)
+    shifts = (1.0 - np.cumsum(descending, axis=1)) / n_kept  # [row, kept entries - 1]
+    largest = np.count_nonzero(descending + shifts > 0, axis=1) - 1
+    return np.asarray(np.maximum(shifted + np.take_along_axis(shifts, largest[:, None], 1), 0.0))

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from manyview.errors import InputError
-from manyview.parameters import check_number
+from manyview.validation import check_number
 
 GB = 2**30
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from manyview.errors import DataFileError
-from manyview.files import whole_file, write_whole
+from manyview.system.files import whole_file, write_whole
 
 
 def fail_with(code):

@@ -1,0 +1,1 @@
+"""What the operating system gives: files, memory, progress on the terminal."""
