@@ -9,7 +9,7 @@ import sys
 
 from rich.console import Console
 
-from manyview.data.catalog import load_dataset
+from manyview.data.catalog.load import load_dataset
 
 
 def read(file):

@@ -15,7 +15,7 @@ import torch
 from compared import PARAMETERS, fresh
 from rich.console import Console
 
-from manyview.data.catalog import load_dataset
+from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
 
 OUT = Path(__file__).parent.parent / "results" / "recipe_costs.json"

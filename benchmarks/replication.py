@@ -25,7 +25,7 @@ from manyview.baselines.amgl import AMGLClassifier
 from manyview.baselines.hlr_m2vs import HLRM2VSClassifier
 from manyview.baselines.mlan import MLANClassifier
 from manyview.baselines.released_labels import equal_class_labels
-from manyview.data.catalog import load_dataset
+from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
 from manyview.experiments.plan import load_plan
 

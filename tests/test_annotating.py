@@ -5,8 +5,8 @@ import pytest
 
 from manyview.annotating import annotate
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.catalog import load_dataset
-from manyview.data.readers import read_views
+from manyview.data.catalog.load import load_dataset
+from manyview.data.io.readers import read_views
 from manyview.data.splits import hide_labels
 from manyview.errors import InputError
 from manyview.methods import METHODS

@@ -17,7 +17,7 @@ import pytest
 
 from manyview.classifier import MGCNDNSClassifier
 from manyview.cli import main
-from manyview.data.cards import CATALOG
+from manyview.data.catalog.cards import CATALOG
 from manyview.methods import METHODS
 
 QUICK = ("-p", "max_epochs=5")

@@ -25,7 +25,7 @@ import pytest
 from page_blocks import FLAGS, Block, NearOutput, blocks, commands
 
 from manyview.cli import main
-from manyview.data.catalog import load_dataset
+from manyview.data.catalog.load import load_dataset
 from manyview.errors import DataFileError
 
 ROOT = Path(__file__).parent.parent

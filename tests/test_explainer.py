@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.catalog import load_dataset
+from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
 from manyview.data.views import MultiView
 from manyview.errors import InputError

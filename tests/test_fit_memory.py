@@ -70,7 +70,7 @@ def test_a_cache_gives_the_same_answers(tiny_views, tmp_path):
 MEASURE = """
 import numpy as np
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.made import make_multiview_classification
+from manyview.data.catalog.synthetic import make_multiview_classification
 from manyview.fit_memory import memory_of_fit
 from manyview.system.memory import peak_memory, reset_peak_memory
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.model_selection import cross_val_score
 
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.all_samples import AllSamples
+from manyview.data.cross_validation import AllSamples
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.methods import METHODS

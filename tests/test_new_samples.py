@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.catalog import load_dataset
+from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import draw_labeled, hide_labels
 from manyview.data.views import MultiView
 

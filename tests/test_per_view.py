@@ -12,8 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.all_samples import AllSamples
-from manyview.data.label_hiding import LabelHidingSplit
+from manyview.data.cross_validation import AllSamples, LabelHidingSplit
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.per_view import PerView

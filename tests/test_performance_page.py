@@ -8,7 +8,7 @@ from performance import page, plots, ranking, tables
 from performance.epoch import TUTORIAL
 from performance.growth import exponent
 
-from manyview.data.catalog import find_card
+from manyview.data.catalog.load import find_card
 
 TRIAL_ROWS = Path(__file__).parent / "helpers" / "performance_rows"  # small, of a busy machine
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.all_samples import AllSamples
+from manyview.data.cross_validation import AllSamples
 from manyview.errors import InputError
 from manyview.warm_start import go_on_from, weights_of
 

@@ -16,7 +16,7 @@ from dense_reference import DenseMGCNDNS
 from torch import nn
 
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.catalog import load_dataset
+from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
 from manyview.system.memory import free_memory
 from performance.apart import Meter, run_apart

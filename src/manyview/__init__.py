@@ -15,12 +15,11 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.callbacks.mlflow import MLflowCallback
     from manyview.callbacks.tensorboard import TensorBoardCallback
     from manyview.classifier import MGCNDNSClassifier
-    from manyview.data.all_samples import AllSamples
-    from manyview.data.catalog import load_dataset
+    from manyview.data.catalog.load import load_dataset
+    from manyview.data.catalog.synthetic import make_multiview_classification
+    from manyview.data.cross_validation import AllSamples, LabelHidingSplit
     from manyview.data.dataset import Dataset
-    from manyview.data.label_hiding import LabelHidingSplit
-    from manyview.data.made import make_multiview_classification
-    from manyview.data.readers import read_views
+    from manyview.data.io.readers import read_views
     from manyview.data.splits import draw_labeled, hide_labels
     from manyview.data.views import MultiView
     from manyview.errors import DataFileError, InputError, ManyviewError
@@ -35,11 +34,11 @@ __version__ = _version("manyview")
 
 # Public name -> where it lives; loaded when first asked for, so that the command line is quick.
 _HOMES = {
-    "AllSamples": "manyview.data.all_samples",
+    "AllSamples": "manyview.data.cross_validation",
     "DataFileError": "manyview.errors",
     "Dataset": "manyview.data.dataset",
     "InputError": "manyview.errors",
-    "LabelHidingSplit": "manyview.data.label_hiding",
+    "LabelHidingSplit": "manyview.data.cross_validation",
     "METHODS": "manyview.methods",
     "MLflowCallback": "manyview.callbacks.mlflow",
     "MGCNDNSClassifier": "manyview.classifier",
@@ -52,10 +51,10 @@ _HOMES = {
     "draw_labeled": "manyview.data.splits",
     "from_pyg": "manyview.pyg",
     "hide_labels": "manyview.data.splits",
-    "load_dataset": "manyview.data.catalog",
-    "make_multiview_classification": "manyview.data.made",
+    "load_dataset": "manyview.data.catalog.load",
+    "make_multiview_classification": "manyview.data.catalog.synthetic",
     "propose_labels": "manyview.tuning.proposals",
-    "read_views": "manyview.data.readers",
+    "read_views": "manyview.data.io.readers",
     "to_pyg": "manyview.pyg",
     "tune": "manyview.tuning.search",
 }

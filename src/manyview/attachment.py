@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from manyview.anchors import FeatureAnchor, GraphAnchor, renormalized_edges
-from manyview.data.inputs import InputScaling
-from manyview.data.scaled_views import scale_views
+from manyview.data.network_input import InputScaling
+from manyview.data.scaling import scale_views
 from manyview.data.views import MultiView
 
 

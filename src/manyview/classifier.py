@@ -16,10 +16,9 @@ from manyview.calibration import Calibration, InterruptedFitError, calibrate_or_
 from manyview.callbacks.tasks import FitTasks
 from manyview.contract import MethodCard
 from manyview.data.checksums import views_checksum
-from manyview.data.inputs import InputScaling
 from manyview.data.labels import class_weights
-from manyview.data.scaled_views import Scaling
-from manyview.data.scaling import ViewScaler
+from manyview.data.network_input import InputScaling
+from manyview.data.scaling import Scaling, ViewScaler
 from manyview.data.views import MultiView
 from manyview.embedding import EmbeddingClassifier
 from manyview.fit_memory import check_fit_memory

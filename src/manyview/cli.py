@@ -85,8 +85,8 @@ def datasets(
     as_json: AsJson = False,
 ) -> None:
     """List the data sets known by name, and which are here."""
-    from manyview.data.card_files import find_card, is_here
-    from manyview.data.cards import CATALOG
+    from manyview.data.catalog.cards import CATALOG
+    from manyview.data.catalog.paths import find_card, is_here
     from manyview.report.dataset_text import card_document, card_text, catalog_text
 
     cards = list(CATALOG.values()) if name is None else [find_card(name)]

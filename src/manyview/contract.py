@@ -20,7 +20,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview.callbacks.tasks import FitTasks, TakesCallbacks, told_to_callbacks
-from manyview.data.all_samples import AllSamples
+from manyview.data.cross_validation import AllSamples
 from manyview.data.imputing import fill_unknown, fit_fill_values
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.labels import UNKNOWN, check_labels

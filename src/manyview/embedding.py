@@ -7,7 +7,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from manyview.data.all_samples import AllSamples
+from manyview.data.cross_validation import AllSamples
 from manyview.explainable import ExplainableClassifier
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from manyview.anchors import FeatureAnchor
 from manyview.attachment import Attachment, SelectionRule
-from manyview.data.inputs import present_scale
+from manyview.data.network_input import present_scale
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import weigh_views
 from manyview.layers.node_selection import (

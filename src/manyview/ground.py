@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from manyview.data.inputs import InputScaling, fit_input
+from manyview.data.network_input import InputScaling, fit_input
 from manyview.data.views import MultiView
 from manyview.graphs.confirmation import confirmed_shares
 from manyview.graphs.joint import joint_graph

@@ -9,7 +9,7 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
-from manyview.data.inputs import InputScaling
+from manyview.data.network_input import InputScaling
 from manyview.data.views import View
 from manyview.graphs.support import GraphSupport
 from manyview.layers.activation import activate

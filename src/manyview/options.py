@@ -96,7 +96,7 @@ class DataOptions:
         self, data: list[str], labels: str | None = None, missing: str | None = None
     ) -> "DataSource":
         """Put together where the data are and how to read them."""
-        from manyview.data.reading import ReadOptions
+        from manyview.data.io.reading import ReadOptions
         from manyview.runs.sources import DataSource
 
         keys = self.views_key

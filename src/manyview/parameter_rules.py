@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from manyview.data.scaled_views import scaling_by_view
-from manyview.data.scaling import SCALINGS
+from manyview.data.scaling import SCALINGS, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import check_choice
 from manyview.graphs.cached_neighbors import check_cache_dir

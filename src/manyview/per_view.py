@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from manyview.data.all_samples import AllSamples
-from manyview.data.given_views import as_matrix
+from manyview.data.coerce import as_matrix
+from manyview.data.cross_validation import AllSamples
 from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, View, check_views
 from manyview.errors import InputError, check_choice

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from manyview.data.checksums import views_checksum
 from manyview.data.dataset import Dataset
+from manyview.data.io.reading import import_extra
 from manyview.data.label_values import describe_labels
 from manyview.data.labels import UNKNOWN, check_labels
-from manyview.data.reading import import_extra
 from manyview.data.views import MultiView, View, check_views
 from manyview.errors import InputError, InputTypeError, check_choice
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview.baselines import gcn
 from manyview.baselines.gcn import GCN, GCNFusionClassifier, mean_graph
-from manyview.data.inputs import fit_input
+from manyview.data.network_input import fit_input
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs.normalization import renormalize

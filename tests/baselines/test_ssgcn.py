@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from manyview.baselines.ssgcn import SSGCNClassifier
-from manyview.data.inputs import fit_input
+from manyview.data.network_input import fit_input
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs.view_graphs import prepare_views

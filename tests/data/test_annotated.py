@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.data.readers import read_views
+from manyview.data.io.readers import read_views
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from manyview.data import scaling, views
-from manyview.data.inputs import fit_input
+from manyview.data.network_input import fit_input
 from manyview.data.scaling import SCALINGS, fit_scaler, suggest_scaling
 from manyview.data.views import MultiView, check_views, row_blocks
 from manyview.errors import InputError
@@ -23,7 +23,7 @@ def small_blocks(monkeypatch):
 
     for module in (scaling, views, neighbors):
         monkeypatch.setattr(module, "row_blocks", few_rows)
-    monkeypatch.setattr("manyview.data.inputs.row_blocks", few_rows)
+    monkeypatch.setattr("manyview.data.network_input.row_blocks", few_rows)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.uint8])

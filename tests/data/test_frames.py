@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import cross_val_score
 
+from manyview.data.io.readers import read_views
 from manyview.data.labels import check_labels
-from manyview.data.readers import read_views
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError
 from manyview.methods import METHODS

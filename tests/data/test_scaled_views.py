@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyview.data.scaled_views import fit_scalers, scale_views, scaling_by_view
+from manyview.data.scaling import fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 

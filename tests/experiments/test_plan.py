@@ -29,7 +29,7 @@ def test_all_plans_are_shipped():
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_shipped_plan_names_real_methods_data_sets_and_parameters(name):
-    from manyview.data.catalog import find_card
+    from manyview.data.catalog.load import find_card
 
     plan = load_plan(name)
     assert plan.title

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.data.scaled_views import scaling_by_view
-from manyview.data.scaling import SCALINGS
+from manyview.data.scaling import SCALINGS, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs import scaling_choice

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from manyview.classifier import MGCNDNSClassifier
-from manyview.data.catalog import load_dataset
+from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
 from manyview.layers import fast_ranking
 from manyview.layers.fast_ranking import FastRanking, fast_gain

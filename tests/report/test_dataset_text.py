@@ -1,4 +1,4 @@
-from manyview.data.cards import CATALOG
+from manyview.data.catalog.cards import CATALOG
 from manyview.report.dataset_text import card_document, card_text, catalog_text
 
 

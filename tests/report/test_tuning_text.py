@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from manyview.data.reading import ReadOptions
+from manyview.data.io.reading import ReadOptions
 from manyview.report.tuning_text import next_command, step_line
 from manyview.runs.settings import RunSettings
 from manyview.runs.sources import DataSource

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from manyview.data.reading import ReadOptions
+from manyview.data.io.reading import ReadOptions
 from manyview.errors import DataFileError, InputError
 from manyview.runs.sources import DataSource
 

@@ -12,8 +12,7 @@ from sklearn.model_selection import cross_validate
 from manyview.baselines.knn import KNNClassifier
 from manyview.classifier import MGCNDNSClassifier
 from manyview.contract import MultiViewClassifier
-from manyview.data.all_samples import AllSamples
-from manyview.data.label_hiding import LabelHidingSplit
+from manyview.data.cross_validation import AllSamples, LabelHidingSplit
 from manyview.errors import InputError
 from manyview.tuning import folds as folds_module
 from manyview.tuning.scorers import SCORERS

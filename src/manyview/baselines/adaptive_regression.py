@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from manyview.baselines.ridge import center_products, inner_products, solve_positive
-from manyview.data.inputs import side_by_side
 from manyview.data.labels import UNKNOWN, one_hot
+from manyview.data.network_input import side_by_side
 from manyview.data.views import View
 from manyview.numerics import softmax
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import UNKNOWN, class_shares
-from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
+from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import check_choice
 from manyview.graphs.given import given_graph

@@ -10,8 +10,7 @@ from manyview.baselines.discriminative_regression import discriminative_regressi
 from manyview.baselines.knn import check_n_voters, n_voters, vote_shares
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import UNKNOWN
-from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
-from manyview.data.scaling import ViewScaler
+from manyview.data.scaling import Scaling, ViewScaler, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.system.memory import GB, check_max_memory, check_memory
 from manyview.validation import check_number, check_whole_number

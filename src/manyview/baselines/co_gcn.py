@@ -23,7 +23,7 @@ from manyview.baselines.mixed_gcn import (
     summed_negative_log_likelihood,
 )
 from manyview.contract import MethodCard
-from manyview.data.scaled_views import Scaling
+from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.errors import check_choice
 from manyview.graphs.view_graphs import PreparedViews

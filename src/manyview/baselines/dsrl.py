@@ -16,7 +16,7 @@ from manyview.baselines.linked_labels import (
 )
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares, one_hot
-from manyview.data.scaled_views import Scaling, scaling_by_view
+from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs.normalization import laplacian

@@ -9,7 +9,7 @@ from manyview.baselines.learned_regularizer import changes_little, learn_labels,
 from manyview.baselines.linked_labels import check_links_fit, heat_graphs
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares, one_hot
-from manyview.data.scaled_views import Scaling, scaling_by_view
+from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import InputError, check_choice
 from manyview.numerics import share_out

@@ -15,7 +15,7 @@ from manyview.baselines.graph_inputs import (
     seeded,
 )
 from manyview.contract import MethodCard
-from manyview.data.scaled_views import Scaling
+from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.graphs.shared_views import SharedViews
 from manyview.graphs.support import GraphSupport

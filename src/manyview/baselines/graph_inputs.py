@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from manyview.contract import MultiViewClassifier
-from manyview.data.inputs import InputScaling, fit_input
 from manyview.data.labels import class_weights
-from manyview.data.scaled_views import Scaling, scaling_by_view
+from manyview.data.network_input import InputScaling, fit_input
+from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.errors import check_choice
 from manyview.graphs.view_graphs import (

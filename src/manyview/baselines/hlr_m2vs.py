@@ -17,7 +17,7 @@ from manyview.baselines.self_representation import (
 )
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares
-from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
+from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError, check_choice
 from manyview.graphs.normalization import normalized_laplacian

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from scipy import sparse
 
-from manyview.data.inputs import side_by_side
-from manyview.data.scaled_views import Scaling, fit_scalers, scale_views
-from manyview.data.scaling import ViewScaler
+from manyview.data.network_input import side_by_side
+from manyview.data.scaling import Scaling, ViewScaler, fit_scalers, scale_views
 from manyview.data.views import MultiView, View
 
 

@@ -7,8 +7,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from manyview.baselines.joined import JoinedViews, few_labels_a_class, join_views
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import UNKNOWN
-from manyview.data.scaled_views import Scaling, scaling_by_view
-from manyview.data.scaling import ViewScaler
+from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.errors import check_choice
 from manyview.validation import check_whole_number

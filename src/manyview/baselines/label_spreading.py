@@ -10,8 +10,7 @@ from manyview.baselines.joined import (
 )
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares
-from manyview.data.scaled_views import Scaling, scaling_by_view
-from manyview.data.scaling import ViewScaler
+from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.graphs.neighbors import nearest_neighbors
 from manyview.numerics import share_out

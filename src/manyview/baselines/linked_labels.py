@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from manyview.data.scaled_views import Scaling, fit_scalers, scale_views
+from manyview.data.scaling import Scaling, fit_scalers, scale_views
 from manyview.data.views import MultiView
 from manyview.graphs.given import given_graph
 from manyview.graphs.harmonic import smoothed_labels

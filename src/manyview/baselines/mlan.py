@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview.baselines.amgl import is_settled
 from manyview.contract import MethodCard, MultiViewClassifier
-from manyview.data.inputs import side_by_side
 from manyview.data.labels import class_shares
-from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
+from manyview.data.network_input import side_by_side
+from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.errors import check_choice
 from manyview.graphs.harmonic import harmonic_labels

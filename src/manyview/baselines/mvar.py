@@ -5,8 +5,7 @@ import numpy as np
 from manyview.baselines.adaptive_regression import adaptive_regression, importance, is_wide
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import UNKNOWN, one_hot
-from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
-from manyview.data.scaling import ViewScaler
+from manyview.data.scaling import Scaling, ViewScaler, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.numerics import project_to_simplex
 from manyview.system.memory import GB, check_max_memory, check_memory

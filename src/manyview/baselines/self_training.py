@@ -10,8 +10,7 @@ from manyview.baselines.joined import JoinedViews, join_views
 from manyview.baselines.svm import SoftmaxSVC, check_kernel_memory, check_machine
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import UNKNOWN, class_shares, class_weights
-from manyview.data.scaled_views import Scaling, scaling_by_view
-from manyview.data.scaling import ViewScaler
+from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError, check_choice
 from manyview.system.memory import check_max_memory

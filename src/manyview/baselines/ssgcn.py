@@ -16,9 +16,8 @@ from manyview.baselines.graph_inputs import (
     input_scaling,
 )
 from manyview.contract import MethodCard
-from manyview.data.inputs import InputScaling
-from manyview.data.scaled_views import Scaling
-from manyview.data.scaling import ViewScaler
+from manyview.data.network_input import InputScaling
+from manyview.data.scaling import Scaling, ViewScaler
 from manyview.data.views import MultiView
 from manyview.layers.fusion import GraphFusion
 from manyview.layers.graph_walks import walk_sum

@@ -13,8 +13,7 @@ from manyview.baselines.joined import JoinedViews, few_labels_a_class, join_view
 from manyview.baselines.ridge import inner_products
 from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import UNKNOWN, class_weights
-from manyview.data.scaled_views import Scaling, scaling_by_view
-from manyview.data.scaling import ViewScaler
+from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.errors import check_choice
 from manyview.graphs.neighbors import square_norms

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from manyview.callbacks.shim import HOOK_ARGUMENTS
-from manyview.data.all_samples import AllSamples
+from manyview.data.cross_validation import AllSamples
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView
 from manyview.errors import CallbackError, InputTypeError

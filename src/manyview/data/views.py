@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manyview.data.given_views import as_matrix, given_mask, open_views
+from manyview.data.coerce import as_matrix, given_mask, open_views
 from manyview.errors import InputError
 
 View = np.ndarray | sparse.csr_array

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from manyview.data.catalog import CATALOG, find_card
+from manyview.data.catalog.load import CATALOG, find_card
 from manyview.errors import DataFileError, InputError
 from manyview.experiments.plan import Cell, Plan
 from manyview.experiments.store import DONE, Store

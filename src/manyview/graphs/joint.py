@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from manyview.data.inputs import InputScaling
+from manyview.data.network_input import InputScaling
 from manyview.data.views import View
 from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.knn_graph import neighbor_graph

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
-from manyview.data.scaled_views import fit_scalers, scale_views
-from manyview.data.scaling import is_mostly_zeros
+from manyview.data.scaling import fit_scalers, is_mostly_zeros, scale_views
 from manyview.data.views import MultiView
 from manyview.graphs.confirmation import shared_edges
 from manyview.graphs.given import given_graph

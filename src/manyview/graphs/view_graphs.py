@@ -7,8 +7,14 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.labels import UNKNOWN
-from manyview.data.scaled_views import Scaling, fit_scalers, scale_views, scaling_by_view
-from manyview.data.scaling import SCALINGS, ViewScaler
+from manyview.data.scaling import (
+    SCALINGS,
+    Scaling,
+    ViewScaler,
+    fit_scalers,
+    scale_views,
+    scaling_by_view,
+)
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError, check_choice
 from manyview.graphs.cached_neighbors import cached_neighbors

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from manyview.data.cards import DatasetCard
+from manyview.data.catalog.cards import DatasetCard
 from manyview.report.layout import set_sections, set_table
 
 

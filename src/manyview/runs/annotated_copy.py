@@ -7,8 +7,8 @@ from warnings import catch_warnings, simplefilter
 
 from manyview.annotating import annotate
 from manyview.data.annotated import is_mudata
-from manyview.data.annotated_files import load_annotated
-from manyview.data.found_files import ANNOTATED_SUFFIXES
+from manyview.data.io.annotated_files import load_annotated
+from manyview.data.io.paths import ANNOTATED_SUFFIXES
 from manyview.errors import InputError
 from manyview.system.files import whole_file
 

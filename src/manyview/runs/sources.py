@@ -4,12 +4,12 @@ import os
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from manyview.data.card_files import AMBIGUOUS_NAME, check_here, find_card, locate_file
-from manyview.data.cards import CATALOG, DatasetCard
-from manyview.data.catalog import load_dataset
+from manyview.data.catalog.cards import CATALOG, DatasetCard
+from manyview.data.catalog.load import load_dataset
+from manyview.data.catalog.paths import AMBIGUOUS_NAME, check_here, find_card, locate_file
 from manyview.data.dataset import Dataset
-from manyview.data.readers import read_views
-from manyview.data.reading import ReadOptions
+from manyview.data.io.readers import read_views
+from manyview.data.io.reading import ReadOptions
 from manyview.errors import DataFileError, InputError, did_you_mean
 
 

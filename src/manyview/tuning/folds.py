@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.contract import MultiViewClassifier
-from manyview.data.all_samples import AllSamples
-from manyview.data.label_hiding import LabelHidingSplit
+from manyview.data.cross_validation import AllSamples, LabelHidingSplit
 from manyview.tuning.scorers import LabelScorer
 
 

@@ -11,9 +11,8 @@ import numpy as np
 from sklearn.base import clone
 
 from manyview.contract import MultiViewClassifier
-from manyview.data.all_samples import AllSamples
 from manyview.data.checksums import labels_checksum
-from manyview.data.label_hiding import LabelHidingSplit, labels_by_class
+from manyview.data.cross_validation import AllSamples, LabelHidingSplit, labels_by_class
 from manyview.data.labels import check_labels
 from manyview.data.views import check_views
 from manyview.errors import InputError, check_choice

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.data.inputs import fit_input
+from manyview.data.network_input import fit_input
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manyview.data.readers import read_views
+from manyview.data.io.readers import read_views
 from manyview.errors import DataFileError, InputError
 
 

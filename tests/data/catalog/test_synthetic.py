@@ -8,7 +8,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from manyview.data import made
-from manyview.data.made import class_sizes, make_multiview_classification
+from manyview.data.catalog.synthetic import class_sizes, make_multiview_classification
 from manyview.errors import InputError
 
 
@@ -108,7 +108,7 @@ def test_wrong_parameters_are_refused_in_one_sentence(parameters, message):
 def test_many_samples_take_little_more_memory_than_the_result():
     code = (
         "from manyview.system.memory import peak_memory\n"
-        "from manyview.data.made import make_multiview_classification as make\n"
+        "from manyview.data.catalog.synthetic import make_multiview_classification as make\n"
         "before = peak_memory()\n"
         "make(1_000_000, 3, n_features=32, dtype='float32', random_state=0)\n"
         "print(peak_memory() - before)"

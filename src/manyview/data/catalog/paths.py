@@ -6,7 +6,7 @@ Nothing heavy is imported, so that the command line can list the catalogue at on
 import os
 from pathlib import Path
 
-from manyview.data.cards import CATALOG, DatasetCard
+from manyview.data.catalog.cards import CATALOG, DatasetCard
 from manyview.errors import DataFileError, InputError, did_you_mean
 
 AMBIGUOUS_NAME = "caltech-20"

@@ -4,12 +4,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from manyview.data.card_files import find_card, find_file
-from manyview.data.cards import CATALOG, DatasetCard
+from manyview.data.catalog.cards import CATALOG, DatasetCard
+from manyview.data.catalog.digits import load_digits_views
+from manyview.data.catalog.paths import find_card, find_file
 from manyview.data.dataset import Dataset
-from manyview.data.digits import load_digits_views
+from manyview.data.io.readers import read_views
 from manyview.data.label_values import is_known
-from manyview.data.readers import read_views
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError
 

@@ -3,7 +3,7 @@ import pytest
 import scipy.io
 from scipy import sparse
 
-from manyview.data.readers import read_views
+from manyview.data.io.readers import read_views
 from manyview.errors import DataFileError, InputError
 
 RNG = np.random.default_rng(0)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from manyview.data.digits import (
+from manyview.data.catalog.digits import (
     fourier_magnitudes,
     gradient_histograms,
     hermite_moments,

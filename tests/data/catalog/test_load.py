@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.io
 
-from manyview.data.catalog import CATALOG, find_card, load_dataset
+from manyview.data.catalog.load import CATALOG, find_card, load_dataset
 from manyview.errors import DataFileError, InputError
 
 PAPER_SETS = [

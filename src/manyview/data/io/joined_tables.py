@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from manyview.data.io.reading import Reading, ReadOptions, missing_name
+from manyview.data.io.tables import Table, read_table
 from manyview.data.label_values import (
     LabelColumn,
     check_unique,
@@ -14,8 +16,6 @@ from manyview.data.label_values import (
     parse_labels,
     shown_names,
 )
-from manyview.data.reading import Reading, ReadOptions, missing_name
-from manyview.data.table_files import Table, read_table
 from manyview.data.views import View
 from manyview.errors import DataFileError
 

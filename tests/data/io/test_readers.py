@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.io
 
-from manyview.data.readers import read_views
+from manyview.data.io.readers import read_views
 from manyview.errors import DataFileError, InputError
 
 RNG = np.random.default_rng(0)

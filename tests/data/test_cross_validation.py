@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from manyview.data.all_samples import AllSamples
+from manyview.data.cross_validation import AllSamples
 from manyview.errors import InputError
 
 

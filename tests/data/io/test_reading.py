@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.data.reading import (
+from manyview.data.io.reading import (
     as_view,
     equal_views,
     quoted,

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from manyview.data.label_values import LabelColumn, is_number, parse_labels
-from manyview.data.reading import quoted, unreadable
-from manyview.data.table_files import (
+from manyview.data.io.reading import quoted, unreadable
+from manyview.data.io.tables import (
     LABEL_NAMES,
     PARQUET_SUFFIXES,
     TEXT_SUFFIXES,
@@ -14,6 +13,7 @@ from manyview.data.table_files import (
     read_lines,
     read_table,
 )
+from manyview.data.label_values import LabelColumn, is_number, parse_labels
 from manyview.errors import DataFileError
 
 LABEL_SUFFIXES = (*TEXT_SUFFIXES, ".txt", *PARQUET_SUFFIXES, ".npy")

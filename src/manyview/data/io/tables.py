@@ -17,8 +17,8 @@ from manyview.data.frames import (
     nested_columns,
     with_index_column,
 )
+from manyview.data.io.reading import import_extra, missing_name, unreadable
 from manyview.data.label_values import UNKNOWN_WORDS, is_number, parse_labels, shown_names
-from manyview.data.reading import import_extra, missing_name, unreadable
 from manyview.errors import DataFileError
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab")

@@ -5,10 +5,10 @@ from typing import Any
 from warnings import catch_warnings, simplefilter
 
 from manyview.data.annotated import annotated_labels, is_mudata, open_annotated
-from manyview.data.given_views import as_matrix
+from manyview.data.coerce import as_matrix
+from manyview.data.io.reading import Reading, ReadOptions, import_extra, unreadable
+from manyview.data.io.tables import LABEL_NAMES
 from manyview.data.label_values import LabelColumn
-from manyview.data.reading import Reading, ReadOptions, import_extra, unreadable
-from manyview.data.table_files import LABEL_NAMES
 from manyview.errors import DataFileError, InputError
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from manyview.data.card_files import check_here, is_here, locate_file
-from manyview.data.cards import CATALOG
+from manyview.data.catalog.cards import CATALOG
+from manyview.data.catalog.paths import check_here, is_here, locate_file
 from manyview.errors import DataFileError
 
 

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from manyview.data.label_files import LABEL_STEMS, LABEL_SUFFIXES
-from manyview.data.table_files import PARQUET_SUFFIXES, TEXT_SUFFIXES
+from manyview.data.io.label_files import LABEL_STEMS, LABEL_SUFFIXES
+from manyview.data.io.tables import PARQUET_SUFFIXES, TEXT_SUFFIXES
 from manyview.errors import DataFileError, InputError, did_you_mean
 
 ANNOTATED_SUFFIXES = (".h5mu", ".h5ad")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.data.readers import read_views
+from manyview.data.io.readers import read_views
 from manyview.errors import DataFileError
 
 RNG = np.random.default_rng(0)

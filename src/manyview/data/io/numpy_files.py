@@ -1,21 +1,14 @@
 """NumPy archives: 2-D arrays as views, 1-D arrays as labels, names and ids."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from manyview.data.label_values import (
-    LabelColumn,
-    describe_labels,
-    is_known,
-    mark_unknown,
-    parse_labels,
-)
-from manyview.data.reading import (
+from manyview.data.io.reading import (
     Reading,
     ReadOptions,
     as_view,
@@ -25,6 +18,13 @@ from manyview.data.reading import (
     quoted,
     samples_are_rows,
     unreadable,
+)
+from manyview.data.label_values import (
+    LabelColumn,
+    describe_labels,
+    is_known,
+    mark_unknown,
+    parse_labels,
 )
 from manyview.data.views import View
 from manyview.errors import DataFileError
@@ -232,3 +232,46 @@ def _rename(views: dict[str, View], view_names: np.ndarray, file: str) -> dict[s
             f"{file}: 'view_names' must give {len(views)} different names; got {names}."
         )
     return dict(zip(names, views.values(), strict=True))
+
+
+def read_npy(
+    paths: Sequence[Path], options: ReadOptions, given_labels: LabelColumn | None = None
+) -> Reading:
+    """Read one view from each `.npy` file; rows are read from the disk when they are used.
+
+    Samples are in rows unless `samples_in`, or the number of labels, says otherwise.
+    """
+    arrays = {path.stem: _map_array(path) for path in paths}
+    if len(arrays) < len(paths):
+        raise DataFileError("two files have the same name; a view is named as its file.")
+    names = ", ".join(path.name for path in paths)
+    n_samples, labels_source = None, ""
+    if given_labels is not None and given_labels.sample_ids is None:
+        n_samples, labels_source = len(given_labels.labels), given_labels.source
+    rows = options.samples_in != "columns"
+    if options.samples_in is None and n_samples is not None:
+        fit = [array.shape == (n_samples, n_samples) for array in arrays.values()]
+        rows = all(fit) or samples_are_rows(arrays, n_samples, None, names)
+    views = {name: array if rows else array.T for name, array in arrays.items()}
+    check_rows(views, n_samples, names, labels_source)
+    return Reading(dict(views), ", ".join(views))
+
+
+def _map_array(path: Path) -> np.ndarray:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        if "allow_pickle" not in str(error) and "Python objects" not in str(error):
+            raise unreadable(path, "an .npy array", error) from error
+        raise DataFileError(
+            f"{path.name} holds Python objects, which only pickle could load; manyview never "
+            "unpickles. Save it as plain numbers."
+        ) from error
+    except Exception as error:  # numpy raises many kinds on damaged files
+        raise unreadable(path, "an .npy array", error) from error
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiub":
+        raise DataFileError(
+            f"{path.name} must hold a 2-D array of numbers to be a view; got shape "
+            f"{getattr(array, 'shape', None)} of {getattr(array, 'dtype', 'another kind')}."
+        )
+    return np.asarray(array)

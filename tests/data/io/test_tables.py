@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manyview.data.readers import read_views
-from manyview.data.table_files import read_table
+from manyview.data.io.readers import read_views
+from manyview.data.io.tables import read_table
 from manyview.errors import DataFileError
 
 PLAIN = "id,height,width\na,1,2\nb,3,4.5\n"

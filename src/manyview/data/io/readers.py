@@ -8,10 +8,15 @@ from typing import Any
 import numpy as np
 
 from manyview.data.annotated import is_annotated
-from manyview.data.annotated_files import read_annotated, read_annotated_file
 from manyview.data.checksums import views_checksum
 from manyview.data.dataset import Dataset
-from manyview.data.found_files import (
+from manyview.data.frames import has_two_levels, is_frame, top_frames
+from manyview.data.io.annotated_files import read_annotated, read_annotated_file
+from manyview.data.io.joined_tables import join_tables, read_tables
+from manyview.data.io.label_files import labels_in_table, read_label_file
+from manyview.data.io.matlab import read_mat
+from manyview.data.io.numpy_files import read_npy, read_npz
+from manyview.data.io.paths import (
     ANNOTATED_SUFFIXES,
     NPY_SUFFIX,
     SINGLE_SUFFIXES,
@@ -20,21 +25,15 @@ from manyview.data.found_files import (
     files_checksum,
     find_files,
 )
-from manyview.data.frames import has_two_levels, is_frame, top_frames
-from manyview.data.joined_tables import join_tables, read_tables
-from manyview.data.label_files import labels_in_table, read_label_file
-from manyview.data.label_values import LabelColumn, describe_labels
-from manyview.data.mat_files import read_mat
-from manyview.data.npy_files import read_npy
-from manyview.data.npz_files import read_npz
-from manyview.data.reading import (
+from manyview.data.io.reading import (
     Reading,
     ReadOptions,
     describe_views,
     missing_notes,
     view_notes,
 )
-from manyview.data.table_files import frame_table
+from manyview.data.io.tables import frame_table
+from manyview.data.label_values import LabelColumn, describe_labels
 from manyview.data.views import MultiView, View, check_views
 from manyview.errors import InputError, check_choice
 

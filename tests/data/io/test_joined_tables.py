@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from manyview.data.readers import read_views
+from manyview.data.io.readers import read_views
 from manyview.errors import DataFileError, InputError
 
 RNA = "id,g1,g2\na,1,2\nb,3,4\nc,5,6\n"

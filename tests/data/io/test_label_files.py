@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manyview.data.label_files import read_label_file
+from manyview.data.io.label_files import read_label_file
 from manyview.errors import DataFileError
 
 
