@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.cross_validation import AllSamples
 from manyview.data.views import MultiView
-from manyview.per_view import PerView
+from manyview.integrations.per_view import PerView
 
 
 @pytest.fixture(scope="module")

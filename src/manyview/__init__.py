@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
-    from manyview.annotating import annotate
     from manyview.callbacks.mlflow import MLflowCallback
     from manyview.callbacks.tensorboard import TensorBoardCallback
     from manyview.classifier import MGCNDNSClassifier
@@ -23,9 +22,10 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.data.splits import draw_labeled, hide_labels
     from manyview.data.views import MultiView
     from manyview.errors import DataFileError, InputError, ManyviewError
+    from manyview.integrations.omics import annotate
+    from manyview.integrations.per_view import PerView
+    from manyview.integrations.pyg import from_pyg, to_pyg
     from manyview.methods import METHODS
-    from manyview.per_view import PerView
-    from manyview.pyg import from_pyg, to_pyg
     from manyview.tuning.proposals import propose_labels
     from manyview.tuning.scorers import SCORERS
     from manyview.tuning.search import tune
@@ -44,18 +44,18 @@ _HOMES = {
     "MGCNDNSClassifier": "manyview.classifier",
     "ManyviewError": "manyview.errors",
     "MultiView": "manyview.data.views",
-    "PerView": "manyview.per_view",
+    "PerView": "manyview.integrations.per_view",
     "SCORERS": "manyview.tuning.scorers",
     "TensorBoardCallback": "manyview.callbacks.tensorboard",
-    "annotate": "manyview.annotating",
+    "annotate": "manyview.integrations.omics",
     "draw_labeled": "manyview.data.splits",
-    "from_pyg": "manyview.pyg",
+    "from_pyg": "manyview.integrations.pyg",
     "hide_labels": "manyview.data.splits",
     "load_dataset": "manyview.data.catalog.load",
     "make_multiview_classification": "manyview.data.catalog.synthetic",
     "propose_labels": "manyview.tuning.proposals",
     "read_views": "manyview.data.io.readers",
-    "to_pyg": "manyview.pyg",
+    "to_pyg": "manyview.integrations.pyg",
     "tune": "manyview.tuning.search",
 }
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-from manyview.annotating import annotate
 from manyview.data.annotated import is_mudata
 from manyview.data.io.annotated_files import load_annotated
 from manyview.data.io.paths import ANNOTATED_SUFFIXES
 from manyview.errors import InputError
+from manyview.integrations.omics import annotate
 from manyview.system.files import whole_file
 
 COPY_STEM = "results"

@@ -15,7 +15,7 @@ from manyview.classifier import MGCNDNSClassifier
 from manyview.data.cross_validation import AllSamples, LabelHidingSplit
 from manyview.data.views import MultiView
 from manyview.errors import InputError
-from manyview.per_view import PerView
+from manyview.integrations.per_view import PerView
 
 
 @pytest.fixture

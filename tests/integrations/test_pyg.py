@@ -10,8 +10,8 @@ from scipy import sparse
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError
+from manyview.integrations.pyg import from_pyg, to_pyg
 from manyview.methods import METHODS
-from manyview.pyg import from_pyg, to_pyg
 
 pytest.importorskip("torch_geometric")
 from torch_geometric.data import Data, HeteroData
