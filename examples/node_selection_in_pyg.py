@@ -4,8 +4,8 @@ import torch
 from torch_geometric.nn import GCN
 
 from manyview import hide_labels, load_dataset, to_pyg
-from manyview.graphs.given import given_graph
 from manyview.graphs.normalization import renormalize
+from manyview.graphs.precomputed import given_graph
 from manyview.graphs.support import GraphSupport
 from manyview.layers.node_selection import NodeSelection
 

@@ -23,8 +23,8 @@ from manyview.data.views import MultiView
 from manyview.embedding import EmbeddingClassifier
 from manyview.fit_memory import check_fit_memory
 from manyview.graphs.knn_graph import is_approximate
+from manyview.graphs.prepare import pick_n_neighbors
 from manyview.graphs.scaling_choice import AUTO, USUAL
-from manyview.graphs.view_graphs import pick_n_neighbors
 from manyview.ground import Ground, shared_ground, tell_recalls
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection

@@ -26,7 +26,7 @@ from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError, check_choice
-from manyview.graphs.given import check_given_graph
+from manyview.graphs.precomputed import check_given_graph
 from manyview.model_file import load_tree, save_tree
 from manyview.validation import check_share
 

@@ -10,10 +10,10 @@ from scipy import sparse
 
 from manyview.data.network_input import InputScaling, fit_input
 from manyview.data.views import MultiView
-from manyview.graphs.confirmation import confirmed_shares
-from manyview.graphs.joint import joint_graph
+from manyview.graphs.early_fusion import joint_graph
+from manyview.graphs.edge_overlap import confirmed_shares
 from manyview.graphs.normalization import renormalize
-from manyview.graphs.view_graphs import PreparedViews, prepare_views
+from manyview.graphs.prepare import PreparedViews, prepare_views
 from manyview.network import NetworkInputs, lay_graphs, network_inputs
 from manyview.system.progress import tell
 

@@ -11,8 +11,8 @@ from torch import Tensor
 from manyview.anchors import FeatureAnchor, GraphAnchor
 from manyview.attachment import Attachment, SelectionRule
 from manyview.data.network_input import InputScaling
+from manyview.graphs.prepare import PreparedViews
 from manyview.graphs.support import GraphSupport
-from manyview.graphs.view_graphs import PreparedViews
 from manyview.layers.fusion import fusion_coefficients, mixing_weights
 from manyview.layers.node_selection import (
     NodeSelection,

@@ -8,8 +8,8 @@ from manyview.data.views import MultiView
 from manyview.errors import check_choice
 from manyview.graphs.cached_neighbors import check_cache_dir
 from manyview.graphs.knn_graph import check_search
+from manyview.graphs.prepare import check_n_neighbors
 from manyview.graphs.scaling_choice import AUTO
-from manyview.graphs.view_graphs import check_n_neighbors
 from manyview.system.memory import check_max_memory
 from manyview.validation import check_number, check_whole_number
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from manyview.graphs.confirmation import confirmed_shares
+from manyview.graphs.edge_overlap import confirmed_shares
 from manyview.ground import Ground
 from manyview.lessons import Lesson, prepare_lesson
 from manyview.linear_walks import linear_answers

@@ -14,8 +14,8 @@ from manyview.data.network_input import fit_input
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs.normalization import renormalize
+from manyview.graphs.prepare import prepare_views
 from manyview.graphs.support import GraphSupport
-from manyview.graphs.view_graphs import prepare_views
 from manyview.network import network_inputs
 from manyview.training import TrainingCurve
 

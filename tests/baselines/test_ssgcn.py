@@ -8,7 +8,7 @@ from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.data.network_input import fit_input
 from manyview.data.views import MultiView
 from manyview.errors import InputError
-from manyview.graphs.view_graphs import prepare_views
+from manyview.graphs.prepare import prepare_views
 
 
 def literal_operator(walk, n_steps, alpha):

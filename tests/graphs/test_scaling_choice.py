@@ -8,8 +8,8 @@ from manyview.data.scaling import SCALINGS, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs import scaling_choice
+from manyview.graphs.prepare import prepare_views
 from manyview.graphs.scaling_choice import AUTO, choose_scalings
-from manyview.graphs.view_graphs import prepare_views
 
 
 @pytest.fixture

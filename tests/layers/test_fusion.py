@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from manyview.graphs.shared_views import find_shared_views
+from manyview.graphs.view_masks import find_shared_views
 from manyview.layers.fusion import (
     GraphFusion,
     complementary_graphs,

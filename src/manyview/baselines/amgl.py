@@ -13,10 +13,10 @@ from manyview.data.labels import UNKNOWN, class_shares
 from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import check_choice
-from manyview.graphs.given import given_graph
 from manyview.graphs.harmonic import harmonic_labels
 from manyview.graphs.normalization import normalized_laplacian, weighted_sum
-from manyview.graphs.view_graphs import check_n_neighbors
+from manyview.graphs.precomputed import given_graph
+from manyview.graphs.prepare import check_n_neighbors
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
 from manyview.numerics import share_out
 from manyview.validation import check_number, check_whole_number

@@ -26,7 +26,7 @@ from manyview.contract import MethodCard
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.errors import check_choice
-from manyview.graphs.view_graphs import PreparedViews
+from manyview.graphs.prepare import PreparedViews
 from manyview.network import network_inputs
 from manyview.numerics import softmax
 from manyview.training import train_on_codes

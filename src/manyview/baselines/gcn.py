@@ -17,8 +17,8 @@ from manyview.baselines.graph_inputs import (
 from manyview.contract import MethodCard
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
-from manyview.graphs.shared_views import SharedViews
 from manyview.graphs.support import GraphSupport
+from manyview.graphs.view_masks import SharedViews
 from manyview.layers.activation import activate
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution

@@ -17,7 +17,7 @@ from manyview.data.network_input import InputScaling, fit_input
 from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.errors import check_choice
-from manyview.graphs.view_graphs import (
+from manyview.graphs.prepare import (
     PreparedViews,
     check_n_neighbors,
     pick_n_neighbors,

@@ -21,7 +21,7 @@ from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError, check_choice
 from manyview.graphs.normalization import normalized_laplacian
-from manyview.graphs.view_graphs import check_n_neighbors
+from manyview.graphs.prepare import check_n_neighbors
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
 from manyview.numerics import share_out
 from manyview.system.memory import check_max_memory, check_memory, free_memory

@@ -6,8 +6,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from manyview.data.scaling import Scaling, fit_scalers, scale_views
 from manyview.data.views import MultiView
-from manyview.graphs.given import given_graph
 from manyview.graphs.harmonic import smoothed_labels
+from manyview.graphs.precomputed import given_graph
 from manyview.graphs.weighted_neighbors import heat_kernel_graph
 from manyview.system.memory import GB, check_memory
 

@@ -18,7 +18,7 @@ from manyview.errors import check_choice
 from manyview.graphs.harmonic import harmonic_labels
 from manyview.graphs.neighbors import distances_on_pairs, nearest_neighbors
 from manyview.graphs.normalization import laplacian
-from manyview.graphs.view_graphs import check_n_neighbors
+from manyview.graphs.prepare import check_n_neighbors
 from manyview.graphs.weighted_neighbors import adaptive_weights
 from manyview.numerics import project_to_simplex, share_out
 from manyview.validation import check_number, check_whole_number

@@ -15,10 +15,10 @@ from scipy import sparse
 
 from manyview.data.scaling import fit_scalers, is_mostly_zeros, scale_views
 from manyview.data.views import MultiView
-from manyview.graphs.confirmation import shared_edges
-from manyview.graphs.given import given_graph
+from manyview.graphs.edge_overlap import shared_edges
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.neighbors import nearest_neighbors
+from manyview.graphs.precomputed import given_graph
 
 AUTO, USUAL = "auto", "unit"
 CANDIDATES = (USUAL, "standard")

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 
-from manyview.graphs.shared_views import SharedViews, find_shared_views
+from manyview.graphs.view_masks import SharedViews, find_shared_views
 
 REORDERED_FROM = 20_000  # samples; the features of fewer stay in the cache in any order
 

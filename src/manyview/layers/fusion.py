@@ -6,7 +6,7 @@ mixing logits -> mixing_weights -> view_importance -> fused_graph
 import torch
 from torch import Tensor, nn
 
-from manyview.graphs.shared_views import SharedViews
+from manyview.graphs.view_masks import SharedViews
 
 
 def mixing_weights(logits: Tensor) -> Tensor:

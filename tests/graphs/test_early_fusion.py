@@ -6,7 +6,7 @@ from scipy import sparse
 
 from manyview.data.network_input import fit_input
 from manyview.graphs import joint
-from manyview.graphs.joint import joint_features, joint_graph
+from manyview.graphs.early_fusion import joint_features, joint_graph
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.graphs.confirmation import confirmed_shares, shared_edges
+from manyview.graphs.edge_overlap import confirmed_shares, shared_edges
 from manyview.graphs.knn_graph import knn_graph
 
 

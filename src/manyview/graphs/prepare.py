@@ -18,9 +18,9 @@ from manyview.data.scaling import (
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError, check_choice
 from manyview.graphs.cached_neighbors import cached_neighbors
-from manyview.graphs.given import given_graph
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.normalization import renormalize
+from manyview.graphs.precomputed import given_graph
 from manyview.graphs.scaling_choice import AUTO, choose_scalings
 from manyview.validation import check_whole_number
 

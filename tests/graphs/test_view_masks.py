@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from manyview.graphs.shared_views import MAX_BITS, find_shared_views
+from manyview.graphs.view_masks import MAX_BITS, find_shared_views
 
 
 @pytest.mark.parametrize("n_views", [1, 3, MAX_BITS, MAX_BITS + 1])
