@@ -19,7 +19,7 @@ from manyview.data.labels import UNKNOWN
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
-from manyview.layers.graph_walks import spread, spread_rows
+from manyview.layers.propagation import spread, spread_rows
 from manyview.network import NetworkInputs
 from manyview.numerics import softmax
 from manyview.training import TrainingCurve, train_on_codes

@@ -15,7 +15,7 @@ from manyview.layers.node_selection import (
     node_confidence,
     select_edges,
 )
-from manyview.layers.ranking import discounted_gain
+from manyview.layers.ranking.ranking import discounted_gain
 
 N_NODES = 9
 

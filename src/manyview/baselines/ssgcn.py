@@ -20,7 +20,7 @@ from manyview.data.network_input import InputScaling
 from manyview.data.scaling import Scaling, ViewScaler
 from manyview.data.views import MultiView
 from manyview.layers.fusion import GraphFusion
-from manyview.layers.graph_walks import walk_sum
+from manyview.layers.propagation import walk_sum
 from manyview.linear_walks import LinearWalks
 from manyview.network import MGCNDNS, network_inputs
 from manyview.new_samples import attach

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from manyview.graphs.support import GraphSupport
-from manyview.layers.ranking import discounted_gain
+from manyview.layers.ranking.ranking import discounted_gain
 from manyview.layers.sparse_product import sum_at_nodes, sum_of_ends
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from manyview.layers import ranking
-from manyview.layers.ranking import discounted_gain, rank_discount
+from manyview.layers.ranking.ranking import discounted_gain, rank_discount
 
 
 def literal_probabilities(scores, temperature):

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from manyview.layers.block_pairs import PairLogits
-from manyview.layers.block_points import ScorePoints, in_units, point_weights, rank_points
-from manyview.layers.chebyshev import N_POINTS
-from manyview.layers.rank_blocks import NEGLIGIBLE, RankBlocks
-from manyview.layers.sorted_scores import SortedScores
+from manyview.layers.ranking.block_pairs import PairLogits
+from manyview.layers.ranking.block_points import ScorePoints, in_units, point_weights, rank_points
+from manyview.layers.ranking.chebyshev import N_POINTS
+from manyview.layers.ranking.rank_blocks import NEGLIGIBLE, RankBlocks
+from manyview.layers.ranking.sorted_scores import SortedScores
 
 
 def blocks_of(scores, temperature=1.0, **options):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from manyview.layers.block_points import ScorePoints, rank_points
-from manyview.layers.chebyshev import N_POINTS
-from manyview.layers.rank_blocks import RankBlocks
+from manyview.layers.ranking.block_points import ScorePoints, rank_points
+from manyview.layers.ranking.chebyshev import N_POINTS
+from manyview.layers.ranking.rank_blocks import RankBlocks
 
 MAX_PAIRS = 1024  # computed at once: as many as a processor's cache holds
 

@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from manyview.layers.fast_ranking import fast_gain
-from manyview.layers.sorted_scores import SortedScores
+from manyview.layers.ranking.fast_ranking import fast_gain
+from manyview.layers.ranking.sorted_scores import SortedScores
 
 FAST_FROM = 1000  # nodes; below, computing every row takes less time
 BLOCK_ROWS = 64

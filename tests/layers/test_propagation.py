@@ -10,7 +10,7 @@ from scipy import sparse
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.support import GraphSupport
 from manyview.layers import graph_walks
-from manyview.layers.graph_walks import spread, spread_rows, walk_sum
+from manyview.layers.propagation import spread, spread_rows, walk_sum
 from manyview.layers.sparse_product import csr_tensor
 
 with warnings.catch_warnings():  # its import calls what torch has deprecated

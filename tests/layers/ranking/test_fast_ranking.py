@@ -9,11 +9,11 @@ from manyview.classifier import MGCNDNSClassifier
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
 from manyview.layers import fast_ranking
-from manyview.layers.fast_ranking import FastRanking, fast_gain
 from manyview.layers.node_selection import node_confidence
-from manyview.layers.rank_blocks import RankBlocks
-from manyview.layers.ranking import FAST_FROM, discounted_gain
-from manyview.layers.sorted_scores import SortedScores
+from manyview.layers.ranking.fast_ranking import FastRanking, fast_gain
+from manyview.layers.ranking.rank_blocks import RankBlocks
+from manyview.layers.ranking.ranking import FAST_FROM, discounted_gain
+from manyview.layers.ranking.sorted_scores import SortedScores
 
 DISTRIBUTIONS = [
     "uniform",

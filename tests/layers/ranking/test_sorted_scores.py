@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from manyview.layers.sorted_scores import SortedScores, descending_order
+from manyview.layers.ranking.sorted_scores import SortedScores, descending_order
 
 
 @pytest.fixture

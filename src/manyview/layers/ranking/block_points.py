@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from manyview.layers.chebyshev import (
+from manyview.layers.ranking.chebyshev import (
     N_POINTS,
     chebyshev_coefficients,
     chebyshev_points,
     chebyshev_polynomials,
     halves_to_whole,
 )
-from manyview.layers.rank_blocks import RankBlocks
+from manyview.layers.ranking.rank_blocks import RankBlocks
 
 
 def in_units(values: Tensor, n_units: int) -> Tensor:

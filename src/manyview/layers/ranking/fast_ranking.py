@@ -26,11 +26,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from manyview.layers.block_pairs import PairLogits, Pairs
-from manyview.layers.block_points import ScorePoints, in_units, point_weights
-from manyview.layers.chebyshev import N_POINTS, chebyshev_coefficients
-from manyview.layers.rank_blocks import RankBlocks
-from manyview.layers.sorted_scores import SortedScores
+from manyview.layers.ranking.block_pairs import PairLogits, Pairs
+from manyview.layers.ranking.block_points import ScorePoints, in_units, point_weights
+from manyview.layers.ranking.chebyshev import N_POINTS, chebyshev_coefficients
+from manyview.layers.ranking.rank_blocks import RankBlocks
+from manyview.layers.ranking.sorted_scores import SortedScores
 
 TOLERANCE = 1e-5  # of the gain, as a share of its range
 RESOLUTION = 1e-6  # a range below this share of the gain is taken for this

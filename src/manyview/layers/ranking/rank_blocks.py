@@ -13,8 +13,8 @@ from math import ceil
 import torch
 from torch import Tensor
 
-from manyview.layers.chebyshev import N_POINTS
-from manyview.layers.sorted_scores import SortedScores
+from manyview.layers.ranking.chebyshev import N_POINTS
+from manyview.layers.ranking.sorted_scores import SortedScores
 
 NEGLIGIBLE = 17.0  # a logit this far below the top of its row is left out
 MAX_TURN = 8.0  # change of the exponents in a run that 16 points follow; the error is checked

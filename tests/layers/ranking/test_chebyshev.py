@@ -2,7 +2,7 @@
 
 import torch
 
-from manyview.layers.chebyshev import (
+from manyview.layers.ranking.chebyshev import (
     N_POINTS,
     chebyshev_coefficients,
     chebyshev_points,

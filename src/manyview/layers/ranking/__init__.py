@@ -1,0 +1,1 @@
+"""Differentiable ranking: the exact sum over all ranks, and a fast one."""
