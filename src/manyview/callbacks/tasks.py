@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from manyview.callbacks.shim import HOOK_ARGUMENTS
+from manyview.callbacks.sklearn_compat import HOOK_ARGUMENTS
 from manyview.data.cross_validation import AllSamples
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView
@@ -22,12 +22,16 @@ from manyview.errors import CallbackError, InputTypeError
 from manyview.numerics import softmax
 
 if TYPE_CHECKING:
-    from manyview.callbacks.shim import CallbackContext, CallbackSupportMixin, with_callbacks
+    from manyview.callbacks.sklearn_compat import (
+        CallbackContext,
+        CallbackSupportMixin,
+        with_callbacks,
+    )
 else:
     try:
         from sklearn.callback import CallbackSupportMixin, with_callbacks
     except ImportError:  # scikit-learn below 1.9
-        from manyview.callbacks.shim import CallbackSupportMixin, with_callbacks
+        from manyview.callbacks.sklearn_compat import CallbackSupportMixin, with_callbacks
 
 TASK_HOOKS = ("on_fit_task_begin", "on_fit_task_end")
 HOOKS = ("setup", "teardown", *TASK_HOOKS)

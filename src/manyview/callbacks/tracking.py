@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from manyview.callbacks.shim import CallbackContext
+    from manyview.callbacks.sklearn_compat import CallbackContext
 
 RunT = TypeVar("RunT")
 
