@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import InputError
-from manyview.training import TrainingCurve
+from manyview.network.training import TrainingCurve
 
 
 @pytest.fixture

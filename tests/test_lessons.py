@@ -19,7 +19,7 @@ from manyview.lessons import (
     view_agreement,
     without_loops,
 )
-from manyview.training import lesson_divergence
+from manyview.network.training import lesson_divergence
 
 
 def random_answers(n_samples=30, n_classes=4, seed=0, certain=1.0):

@@ -11,8 +11,8 @@ from manyview import hide_labels, load_dataset
 from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import InputError
 from manyview.lessons import Lesson, prepare_lesson
+from manyview.network.training import TrainingCurve, train_on_codes
 from manyview.rounds import Round, train_in_rounds
-from manyview.training import TrainingCurve, train_on_codes
 
 
 def fit(views, labels, **parameters):

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from manyview.data.views import MultiView
-from manyview.ground import lay_ground
+from manyview.network.prepared import lay_ground
+from manyview.network.training import TrainingCurve
 from manyview.teaching import SEEDS_APART, Teaching
-from manyview.training import TrainingCurve
 
 CPU = torch.device("cpu")
 

@@ -60,7 +60,7 @@ def test_second_fit_starts_halfway_between_learned_and_fresh_weights(tiny_views,
 def test_graphs_are_built_once_and_k_stays(tiny_views, monkeypatch):
     model = begun(tiny_views, max_epochs=2)
     k = model.n_neighbors_
-    monkeypatch.setattr("manyview.ground.prepare_views", None)  # called, it would fail
+    monkeypatch.setattr("manyview.network.prepared.prepare_views", None)  # called, it would fail
     monkeypatch.setattr("manyview.classifier.pick_n_neighbors", None)
     model.fit(tiny_views.views, tiny_views.labels)
     assert model.n_neighbors_ == k
@@ -72,7 +72,7 @@ def test_fits_on_the_same_all_samples_share_their_graphs(tiny_views, monkeypatch
     one.fit(samples, tiny_views.known_labels)
     plain = MGCNDNSClassifier(random_state=1, max_epochs=2, n_neighbors=5)
     plain.fit(tiny_views.views, tiny_views.known_labels)
-    monkeypatch.setattr("manyview.ground.prepare_views", None)
+    monkeypatch.setattr("manyview.network.prepared.prepare_views", None)
     two = MGCNDNSClassifier(random_state=1, max_epochs=2, n_neighbors=5)
     two.fit(samples[:50], tiny_views.known_labels[:50]).fit(samples, tiny_views.known_labels)
     np.testing.assert_array_equal(two.label_distributions_, plain.label_distributions_)

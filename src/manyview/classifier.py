@@ -10,8 +10,6 @@ import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.anchors import FeatureAnchor, GraphAnchor
-from manyview.attachment import Attachment, SelectionRule
 from manyview.calibration import Calibration, InterruptedFitError, calibrate_or_warn
 from manyview.callbacks.tasks import FitTasks
 from manyview.contract import MethodCard
@@ -25,16 +23,16 @@ from manyview.fit_memory import check_fit_memory
 from manyview.graphs.knn_graph import is_approximate
 from manyview.graphs.prepare import pick_n_neighbors
 from manyview.graphs.scaling_choice import AUTO, USUAL
-from manyview.ground import Ground, shared_ground, tell_recalls
 from manyview.layers.fusion import mixing_weights, view_importance
 from manyview.layers.node_selection import NodeSelection
-from manyview.network import MGCNDNS, NetworkInputs, build_network
-from manyview.new_samples import attach
+from manyview.network.inductive import Attachment, FeatureAnchor, GraphAnchor, SelectionRule, attach
+from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs, build_network
+from manyview.network.prepared import Ground, shared_ground, tell_recalls
+from manyview.network.training import TrainingCurve, Watch, pick_device, train_on_codes
 from manyview.numerics import softmax
 from manyview.parameter_rules import check_parameters
 from manyview.rounds import Round, Taught, Turn
 from manyview.teaching import Teaching
-from manyview.training import TrainingCurve, Watch, pick_device, train_on_codes
 from manyview.validation import draw_seed
 from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_of
 

@@ -7,11 +7,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from manyview.attachment import Attachment
 from manyview.contract import MultiViewClassifier
 from manyview.data.labels import UNKNOWN
 from manyview.explainer import Explainer
-from manyview.fitted_pass import FittedPass
+from manyview.network.inductive import Attachment
+from manyview.network.replay import FittedPass
 from manyview.new_reasons import explain_new
 from manyview.reasons import Explanation, ViewEffect, find_sample
 

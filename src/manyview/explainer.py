@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.labels import UNKNOWN
-from manyview.fitted_pass import FittedPass
+from manyview.network.replay import FittedPass
 from manyview.numerics import softmax
 from manyview.reasons import Evidence, Explanation, ViewEffect, ViewEvidence
 

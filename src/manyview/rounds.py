@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from manyview.lessons import TAUGHT_TEMPERATURE, Lesson
-from manyview.training import TrainingCurve
+from manyview.network.training import TrainingCurve
 
 Network = TypeVar("Network")
 SETTLED = 0.005  # share of changed answers below which no further round is needed

@@ -12,13 +12,13 @@ import numpy as np
 import torch
 
 from manyview.graphs.edge_overlap import confirmed_shares
-from manyview.ground import Ground
 from manyview.lessons import Lesson, prepare_lesson
-from manyview.linear_walks import linear_answers
-from manyview.network import MGCNDNS, NetworkInputs
+from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
+from manyview.network.prepared import Ground
+from manyview.network.spectral import linear_answers
+from manyview.network.training import TrainingCurve
 from manyview.numerics import softmax
 from manyview.rounds import Taught, Turn, train_in_rounds
-from manyview.training import TrainingCurve
 
 SEEDS_APART = 100  # of the networks of one fit; folds of the calibration take those between
 FitNetwork = Callable[

@@ -21,7 +21,7 @@ from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.support import GraphSupport
-from manyview.training import labeled_cross_entropy, train
+from manyview.network.training import labeled_cross_entropy, train
 
 N_NODES, N_INPUTS, HIDDEN, N_CLASSES = 12, 5, 7, 3
 LABELS = torch.tensor([0, 1, 2, 1, 0, 2, *[-1] * 6])

@@ -16,8 +16,8 @@ from manyview.errors import InputError
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.prepare import prepare_views
 from manyview.graphs.support import GraphSupport
-from manyview.network import network_inputs
-from manyview.training import TrainingCurve
+from manyview.network.mgcn_dns import network_inputs
+from manyview.network.training import TrainingCurve
 
 with warnings.catch_warnings():  # its import calls what torch has deprecated
     warnings.simplefilter("ignore")

@@ -18,11 +18,11 @@ from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.views import MultiView
 from manyview.methods import METHODS
+from manyview.network.training import TrainingCurve
 from manyview.report.check_section import check_section
 from manyview.report.run_page import report_files, run_page
 from manyview.report.sample_facts import describe_samples
 from manyview.runs.abstaining import Abstention
-from manyview.training import TrainingCurve
 
 MOST_BYTES = 2_000_000
 HEADINGS = [

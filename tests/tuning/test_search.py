@@ -176,7 +176,7 @@ def interrupt(*_):
 
 
 def test_ctrl_c_inside_a_fit_is_that_of_the_tuning(tiny_views, monkeypatch):
-    monkeypatch.setattr("manyview.training.TrainingCurve.has_converged", interrupt)
+    monkeypatch.setattr("manyview.network.training.TrainingCurve.has_converged", interrupt)
     with pytest.raises(KeyboardInterrupt):
         tune(
             tiny_views.views, tiny_views.known_labels, method=MGCNDNSClassifier(max_epochs=30),

@@ -27,9 +27,9 @@ from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.errors import check_choice
 from manyview.graphs.prepare import PreparedViews
-from manyview.network import network_inputs
+from manyview.network.mgcn_dns import network_inputs
+from manyview.network.training import train_on_codes
 from manyview.numerics import softmax
-from manyview.training import train_on_codes
 
 
 class CoGCNClassifier(GraphNetworkClassifier):

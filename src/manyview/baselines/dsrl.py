@@ -20,10 +20,10 @@ from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs.normalization import laplacian
+from manyview.network.training import pick_device
 from manyview.numerics import share_out
 from manyview.system.memory import check_max_memory
 from manyview.system.progress import epoch_progress
-from manyview.training import pick_device
 from manyview.validation import check_number, check_whole_number, draw_seed
 
 SMALLEST_SLOPE = 1e-4

@@ -22,9 +22,9 @@ from manyview.graphs.view_masks import SharedViews
 from manyview.layers.activation import activate
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
-from manyview.network import network_inputs
+from manyview.network.mgcn_dns import network_inputs
+from manyview.network.training import train_on_codes
 from manyview.numerics import softmax
-from manyview.training import train_on_codes
 
 
 def mean_graph(view_weights: Tensor, shared: SharedViews | None = None) -> Tensor:

@@ -23,7 +23,7 @@ from manyview.graphs.prepare import (
     pick_n_neighbors,
     prepare_views,
 )
-from manyview.training import TrainingCurve, pick_device
+from manyview.network.training import TrainingCurve, pick_device
 from manyview.validation import check_number, check_whole_number, draw_seed
 
 RandomState = int | np.random.RandomState | np.random.Generator | None

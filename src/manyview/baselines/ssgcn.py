@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from manyview.anchors import FeatureAnchor, GraphAnchor
-from manyview.attachment import Attachment
 from manyview.baselines.gcn import mean_graph
 from manyview.baselines.graph_inputs import (
     GraphNetworkClassifier,
@@ -21,11 +19,11 @@ from manyview.data.scaling import Scaling, ViewScaler
 from manyview.data.views import MultiView
 from manyview.layers.fusion import GraphFusion
 from manyview.layers.propagation import walk_sum
-from manyview.linear_walks import LinearWalks
-from manyview.network import MGCNDNS, network_inputs
-from manyview.new_samples import attach
+from manyview.network.inductive import Attachment, FeatureAnchor, GraphAnchor, attach
+from manyview.network.mgcn_dns import MGCNDNS, network_inputs
+from manyview.network.spectral import LinearWalks
+from manyview.network.training import TrainingCurve
 from manyview.numerics import softmax
-from manyview.training import TrainingCurve
 from manyview.validation import check_number, check_whole_number
 
 

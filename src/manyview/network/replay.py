@@ -8,8 +8,6 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from manyview.anchors import FeatureAnchor
-from manyview.attachment import Attachment, SelectionRule
 from manyview.data.network_input import present_scale
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import weigh_views
@@ -19,6 +17,7 @@ from manyview.layers.node_selection import (
     node_confidence,
     select_edges,
 )
+from manyview.network.inductive import Attachment, FeatureAnchor, SelectionRule
 
 Select = Callable[[GraphSupport, Tensor], Tensor]
 

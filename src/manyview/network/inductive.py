@@ -1,21 +1,107 @@
-"""What a fitted model keeps for samples that come later, and how these get their logits.
+"""Where new samples hang on to the fitted ones: their edges in one view.
 
-The learned gates belong to the fitted samples, so a new sample is attached to them: linked to
-its nearest fitted samples in every view, its edges mixed with the learned view weights and
-shrunk by the mean learned gate, its confidence read off the learned ranking, and its features
-convolved with the fitted samples' frozen messages.
+A view of features links them to their nearest fitted samples; a given graph has their edges.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from scipy import sparse
+from torch import Tensor
 
-from manyview.anchors import FeatureAnchor, GraphAnchor, renormalized_edges
 from manyview.data.network_input import InputScaling
-from manyview.data.scaling import scale_views
-from manyview.data.views import MultiView
+from manyview.data.scaling import ViewScaler, scale_views
+from manyview.data.views import MultiView, View
+from manyview.graphs.neighbors import NOBODY, nearest_neighbors
+from manyview.graphs.prepare import PreparedViews
+from manyview.graphs.support import GraphSupport
+from manyview.layers.fusion import fusion_coefficients, mixing_weights
+from manyview.layers.node_selection import (
+    NodeSelection,
+    TopKSelection,
+    mean_edge_weight,
+)
+from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
+
+
+@dataclass(frozen=True)
+class FeatureAnchor:
+    """One fitted feature view: where to look for the neighbours of new samples.
+
+    Attributes
+    ----------
+    features
+        Scaled features of the fitted samples.
+    degrees
+        Degree of each fitted sample in this view's graph, its self-loop counted; 0 for samples
+        that lack the view.
+    """
+
+    scaler: ViewScaler
+    features: View
+    degrees: np.ndarray
+    n_neighbors: int
+    metric: str
+
+    def edges(self, view: View) -> sparse.csr_array:
+        """Link new samples to their nearest fitted samples: [new, fitted], 0/1."""
+        points, is_present = self.features, self.degrees > 0
+        if not is_present.all():
+            points = points[is_present]
+        found = nearest_neighbors(
+            self.scaler(view), points, n_neighbors=self.n_neighbors, metric=self.metric
+        ).indices
+        is_edge = found.ravel() != NOBODY
+        rows = np.repeat(np.arange(len(found)), found.shape[1])[is_edge]
+        columns = np.flatnonzero(is_present)[found.ravel()[is_edge]]
+        return sparse.csr_array(
+            (np.ones(len(rows)), (rows, columns)), shape=(len(found), len(self.degrees))
+        )
+
+
+@dataclass(frozen=True)
+class GraphAnchor:
+    """One given graph: the columns of new rows that belong to fitted samples."""
+
+    positions: np.ndarray
+    degrees: np.ndarray
+
+    def edges(self, view: View) -> sparse.csr_array:
+        """Take the given edges of new samples to fitted ones that have the view: [new, fitted]."""
+        edges = sparse.csr_array(sparse.csr_array(view)[:, self.positions])
+        return sparse.csr_array(edges @ sparse.diags_array((self.degrees > 0).astype(np.float64)))
+
+
+def renormalized_edges(
+    anchor: FeatureAnchor | GraphAnchor, views: MultiView, name: str
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Renormalise the edges of new samples in one view, Eq. (2): [new, fitted], and degrees [new].
+
+    A degree counts the self-loop; it is infinite for samples that lack the view.
+    """
+    edges = _edges_of(anchor, views, name)
+    degree = np.asarray(edges.sum(axis=1)).ravel() + 1.0
+    scaled = (
+        sparse.diags_array(degree**-0.5)
+        @ edges
+        @ sparse.diags_array(np.where(anchor.degrees > 0, anchor.degrees, np.inf) ** -0.5)
+    )
+    is_present = views.present[:, views.names.index(name)]
+    return sparse.csr_array(scaled), np.where(is_present, degree, np.inf)
+
+
+def _edges_of(anchor: FeatureAnchor | GraphAnchor, views: MultiView, name: str) -> sparse.csr_array:
+    """Edges of new samples in one view: [new, fitted]; none for samples that lack it."""
+    rows = views.rows_with(name)
+    if rows is None:
+        return anchor.edges(views[name])
+    shape = (len(views), len(anchor.degrees))
+    if not len(rows):
+        return sparse.csr_array(shape)
+    own = sparse.coo_array(anchor.edges(views[name][rows]))
+    return sparse.csr_array((own.data, (rows[own.row], own.col)), shape=shape)
 
 
 @dataclass(frozen=True)
@@ -200,3 +286,74 @@ def _keep_largest(
         entries[np.argsort(-entries, kind="stable")[n_kept:]] = 0.0
         edges.data[of_row], loops[row] = entries[:-1], entries[-1]
     return edges, loops
+
+
+@torch.no_grad()
+def attach(
+    prepared: PreparedViews,
+    positions: np.ndarray,
+    network: MGCNDNS,
+    inputs: NetworkInputs,
+    *,
+    input_scaling: InputScaling | None,
+    n_neighbors: int,
+    metric: str,
+) -> Attachment:
+    """Freeze a trained network and its graphs for new samples."""
+    support, view_weights, features, center = inputs
+    graphs = network.graphs(support, view_weights)
+    outputs = network.outputs(support, graphs.selected, features, center)
+    first, *later = network.layers()
+    messages = [first.messages(features, center)]
+    messages += [
+        layer.messages(output.relu()) for layer, output in zip(later, outputs[:-1], strict=True)
+    ]
+    anchors: dict[str, FeatureAnchor | GraphAnchor] = {}
+    for (name, graph), present in zip(prepared.graphs.items(), prepared.present.T, strict=True):
+        degrees = np.asarray(graph.sum(axis=1)).ravel() + present
+        if name in prepared.features:
+            anchors[name] = FeatureAnchor(
+                prepared.scalers[name], prepared.features[name], degrees, n_neighbors, metric
+            )
+        else:
+            anchors[name] = GraphAnchor(positions, degrees)
+    mean_gate = loop_gate = 1.0
+    if network.graph_learning is not None:
+        gates = network.graph_learning.gates(support)
+        between, loops = gates[: support.n_undirected], gates[support.n_undirected :]
+        loop_gate = loops.mean().item()
+        mean_gate = between.mean().item() if len(between) else loop_gate
+    return Attachment(
+        anchors=anchors,
+        coefficients=_array(fusion_coefficients(mixing_weights(network.fusion.logits))),
+        mean_gate=mean_gate,
+        loop_gate=loop_gate,
+        selection=_selection_rule(network.node_selection, support, graphs.refined),
+        input_scaling=input_scaling,
+        weights=[_array(layer.weight) for layer in network.layers()],
+        messages=[_array(message) for message in messages],
+    )
+
+
+def _selection_rule(
+    selection: NodeSelection | TopKSelection | None, support: GraphSupport, refined: Tensor
+) -> SelectionRule | int | None:
+    if selection is None:
+        return None
+    if isinstance(selection, TopKSelection):
+        return selection.n_kept
+    scores = mean_edge_weight(support, refined)
+    confidence = selection.confidence(support, refined)
+    order = torch.argsort(scores)
+    surplus = confidence - selection.threshold
+    return SelectionRule(
+        scores=_array(scores[order]),
+        confidence=_array(confidence[order]),
+        node_confidence=_array(confidence),
+        threshold=selection.threshold.item(),
+        largest=max(surplus.max().item(), 0.0),
+    )
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    return np.asarray(tensor.detach().cpu().numpy())

@@ -17,7 +17,7 @@ from manyview.layers.fusion import GraphFusion
 from manyview.layers.graph_convolution import GraphConvolution
 from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
 from manyview.layers.node_selection import NodeSelection, TopKSelection
-from manyview.network import MGCNDNS
+from manyview.network.mgcn_dns import MGCNDNS
 
 N_NODES, N_VIEWS, N_CLASSES = 30, 3, 4
 GAMMA, TEMPERATURE = 0.7, 0.4

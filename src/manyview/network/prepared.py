@@ -14,7 +14,7 @@ from manyview.graphs.early_fusion import joint_graph
 from manyview.graphs.edge_overlap import confirmed_shares
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.prepare import PreparedViews, prepare_views
-from manyview.network import NetworkInputs, lay_graphs, network_inputs
+from manyview.network.mgcn_dns import NetworkInputs, lay_graphs, network_inputs
 from manyview.system.progress import tell
 
 N_KEPT = 4  # grounds kept at once; each holds a copy of the features

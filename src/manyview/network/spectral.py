@@ -20,9 +20,9 @@ from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
 from manyview.layers.propagation import spread, spread_rows
-from manyview.network import NetworkInputs
+from manyview.network.mgcn_dns import NetworkInputs
+from manyview.network.training import TrainingCurve, train_on_codes
 from manyview.numerics import softmax
-from manyview.training import TrainingCurve, train_on_codes
 
 SHORT_WALKS: dict[str, Any] = {"n_steps": 4, "alpha": 0.05}
 # How SSGCN is trained by default.

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from manyview.data.views import MultiView
-from manyview.ground import N_KEPT, lay_ground, shared_ground, tell_recalls
+from manyview.network.prepared import N_KEPT, lay_ground, shared_ground, tell_recalls
 
 CPU = torch.device("cpu")
 

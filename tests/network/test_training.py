@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import nn
 
 from manyview.errors import InputError
-from manyview.training import (
+from manyview.network.training import (
     ONE_THREAD_BELOW,
     TrainingCurve,
     labeled_cross_entropy,

@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression as ReferenceRegression
 
 from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.data.views import MultiView
-from manyview.ground import lay_ground
-from manyview.linear_walks import LinearWalks, LogisticRegression, linear_answers
-from manyview.training import TrainingCurve, train
+from manyview.network.prepared import lay_ground
+from manyview.network.spectral import LinearWalks, LogisticRegression, linear_answers
+from manyview.network.training import TrainingCurve, train
 
 
 @pytest.fixture
