@@ -3,7 +3,7 @@
 import numpy as np
 
 from manyview import MultiView, hide_labels, make_multiview_classification
-from manyview.contract import MultiViewClassifier
+from manyview.base.classifier import MultiViewClassifier
 from performance.apart import Meter
 
 N_CLASSES = 10

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.base.classifier import MethodCard
 from manyview.calibration import Calibration, InterruptedFitError, calibrate_or_warn
 from manyview.callbacks.tasks import FitTasks
-from manyview.contract import MethodCard
 from manyview.data.checksums import views_checksum
 from manyview.data.labels import class_weights
 from manyview.data.network_input import InputScaling

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from manyview.contract import MultiViewClassifier
+from manyview.base.classifier import MultiViewClassifier
 from manyview.data.labels import UNKNOWN
 from manyview.explainer import Explainer
 from manyview.network.inductive import Attachment

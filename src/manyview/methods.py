@@ -1,5 +1,6 @@
 """Methods: every classifier of this package by its name."""
 
+from manyview.base.classifier import MultiViewClassifier
 from manyview.baselines.amgl import AMGLClassifier
 from manyview.baselines.awdr import AWDRClassifier
 from manyview.baselines.co_gcn import CoGCNClassifier
@@ -15,7 +16,6 @@ from manyview.baselines.self_training import SelfTrainingSVMClassifier
 from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.baselines.svm import SVMClassifier
 from manyview.classifier import MGCNDNSClassifier
-from manyview.contract import MultiViewClassifier
 from manyview.errors import InputError, did_you_mean
 
 METHODS: dict[str, type[MultiViewClassifier]] = {

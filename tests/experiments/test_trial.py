@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from manyview.contract import MethodCard
+from manyview.base.classifier import MethodCard
 from manyview.data.dataset import Dataset
 from manyview.data.splits import draw_labeled
 from manyview.data.views import MultiView

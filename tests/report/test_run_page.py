@@ -11,9 +11,9 @@ import pytest
 from pages import NASTY, NASTY_VIEWS, fit_nasty, parts_of, run_of
 from scipy import sparse
 
+from manyview.base.classifier import MethodCard
 from manyview.calibration import expected_calibration_error
 from manyview.classifier import MGCNDNSClassifier
-from manyview.contract import MethodCard
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.views import MultiView

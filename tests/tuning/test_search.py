@@ -9,9 +9,9 @@ import optuna
 import pytest
 from sklearn.model_selection import cross_validate
 
+from manyview.base.classifier import MultiViewClassifier
 from manyview.baselines.knn import KNNClassifier
 from manyview.classifier import MGCNDNSClassifier
-from manyview.contract import MultiViewClassifier
 from manyview.data.cross_validation import AllSamples, LabelHidingSplit
 from manyview.errors import InputError
 from manyview.tuning import folds as folds_module

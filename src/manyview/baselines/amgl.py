@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.contract import MethodCard, MultiViewClassifier
+from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.data.labels import UNKNOWN, class_shares
 from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView

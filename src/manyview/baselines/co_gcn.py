@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from manyview.base.classifier import MethodCard
 from manyview.baselines.graph_inputs import (
     GraphNetworkClassifier,
     RandomState,
@@ -22,7 +23,6 @@ from manyview.baselines.mixed_gcn import (
     released_update,
     summed_negative_log_likelihood,
 )
-from manyview.contract import MethodCard
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.errors import check_choice

@@ -8,13 +8,13 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
+from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines.linked_labels import (
     check_links_fit,
     far_smoothed_labels,
     heat_graphs,
     same_class_links,
 )
-from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares, one_hot
 from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView

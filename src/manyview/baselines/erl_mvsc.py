@@ -5,9 +5,9 @@ from warnings import warn
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines.learned_regularizer import changes_little, learn_labels, view_regularizer
 from manyview.baselines.linked_labels import check_links_fit, heat_graphs
-from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares, one_hot
 from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView

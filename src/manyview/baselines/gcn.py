@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from manyview.base.classifier import MethodCard
 from manyview.baselines.graph_inputs import (
     GraphNetworkClassifier,
     RandomState,
@@ -14,7 +15,6 @@ from manyview.baselines.graph_inputs import (
     input_scaling,
     seeded,
 )
-from manyview.contract import MethodCard
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.graphs.support import GraphSupport

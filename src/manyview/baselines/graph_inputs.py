@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from manyview.contract import MultiViewClassifier
+from manyview.base.classifier import MultiViewClassifier
 from manyview.data.labels import class_weights
 from manyview.data.network_input import InputScaling, fit_input
 from manyview.data.scaling import Scaling, scaling_by_view

@@ -9,13 +9,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_memory as open_cache
 
+from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines.amgl import auto_weighted_labels
 from manyview.baselines.self_representation import (
     memory_needed,
     order_by_content,
     self_representations,
 )
-from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares
 from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View

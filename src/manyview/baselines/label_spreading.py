@@ -3,12 +3,12 @@
 import numpy as np
 from sklearn.semi_supervised import LabelSpreading
 
+from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines.joined import (
     JoinedViews,
     few_labels_a_class,
     join_views,
 )
-from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares
 from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines.amgl import is_settled
-from manyview.contract import MethodCard, MultiViewClassifier
 from manyview.data.labels import class_shares
 from manyview.data.network_input import side_by_side
 from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view

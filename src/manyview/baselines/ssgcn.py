@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from manyview.base.classifier import MethodCard
 from manyview.baselines.gcn import mean_graph
 from manyview.baselines.graph_inputs import (
     GraphNetworkClassifier,
     RandomState,
     input_scaling,
 )
-from manyview.contract import MethodCard
 from manyview.data.network_input import InputScaling
 from manyview.data.scaling import Scaling, ViewScaler
 from manyview.data.views import MultiView

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from manyview.contract import MultiViewClassifier
+from manyview.base.classifier import MultiViewClassifier
 from manyview.report.layout import set_sections
 
 NOT_SETTINGS = ("device", "verbose", "random_state")

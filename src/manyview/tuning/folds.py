@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.contract import MultiViewClassifier
+from manyview.base.classifier import MultiViewClassifier
 from manyview.data.cross_validation import AllSamples, LabelHidingSplit
 from manyview.tuning.scorers import LabelScorer
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from manyview.contract import MultiViewClassifier
+from manyview.base.classifier import MultiViewClassifier
 from manyview.errors import InputError, check_choice
 from manyview.validation import check_whole_number
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from manyview.contract import MultiViewClassifier
+from manyview.base.classifier import MultiViewClassifier
 from manyview.tuning.folds import Gain
 from manyview.tuning.journal import CONFIRMATION, SEARCH, Trial
 

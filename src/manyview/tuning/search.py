@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.base import clone
 
-from manyview.contract import MultiViewClassifier
+from manyview.base.classifier import MultiViewClassifier
 from manyview.data.checksums import labels_checksum
 from manyview.data.cross_validation import AllSamples, LabelHidingSplit, labels_by_class
 from manyview.data.labels import check_labels

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from manyview.base.persistence import load_tree, save_tree
 from manyview.callbacks.tasks import FitTasks, TakesCallbacks, told_to_callbacks
 from manyview.data.cross_validation import AllSamples
 from manyview.data.imputing import fill_unknown, fit_fill_values
@@ -27,7 +28,6 @@ from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError, check_choice
 from manyview.graphs.precomputed import check_given_graph
-from manyview.model_file import load_tree, save_tree
 from manyview.validation import check_share
 
 OTHER_CLASS = -2  # number of a class that no labeled sample has

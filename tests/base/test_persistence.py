@@ -10,11 +10,11 @@ import pytest
 import torch
 from scipy import sparse
 
+from manyview.base.persistence import load_tree, save_tree
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError
 from manyview.methods import METHODS
-from manyview.model_file import load_tree, save_tree
 
 
 @dataclass(frozen=True)
