@@ -9,11 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyview.base.classifier import MultiViewClassifier
 from manyview.data.labels import UNKNOWN
-from manyview.explainer import Explainer
+from manyview.explain.explainer import Explainer, explain_new
+from manyview.explain.records import Explanation, ViewEffect, find_sample
 from manyview.network.inductive import Attachment
 from manyview.network.replay import FittedPass
-from manyview.new_reasons import explain_new
-from manyview.reasons import Explanation, ViewEffect, find_sample
 
 
 class ExplainableClassifier(MultiViewClassifier):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from manyview.reasons import Evidence, Explanation, ViewEffect, ViewEvidence
+from manyview.explain.records import Evidence, Explanation, ViewEffect, ViewEvidence
 from manyview.report.explanation_text import reasons_text
 from manyview.runs.explaining import RunReasons
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy import sparse
 
-from manyview.reasons import Evidence, Explanation
+from manyview.explain.records import Evidence, Explanation
 from manyview.report.graph_facts import Supporter, agreement, supporters
 from manyview.report.html_tables import Cell, Column, table
 from manyview.report.layout import signed

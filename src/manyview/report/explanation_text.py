@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from manyview.reasons import Evidence, Explanation, ViewEffect
+from manyview.explain.records import Evidence, Explanation, ViewEffect
 from manyview.report.layout import set_sections, set_table, signed
 from manyview.runs.explaining import RunReasons
 

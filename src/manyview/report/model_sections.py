@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from manyview.reasons import ViewEffect
+from manyview.explain.records import ViewEffect
 from manyview.report.charts import LEAN, Series, bars, lines
 from manyview.report.graph_facts import GraphFacts
 from manyview.report.histograms import histogram

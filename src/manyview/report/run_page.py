@@ -7,7 +7,7 @@ import numpy as np
 
 from manyview.data.dataset import Dataset
 from manyview.data.labels import UNKNOWN
-from manyview.reasons import ViewEffect
+from manyview.explain.records import ViewEffect
 from manyview.report.answer_sections import (
     class_section,
     confusion_section,

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from manyview.errors import DataFileError, InputError
+from manyview.explain.records import Explanation, ViewEffect, find_sample
 from manyview.methods import METHODS, find_method
-from manyview.reasons import Explanation, ViewEffect, find_sample
 from manyview.runs.predicting import match_views
 from manyview.runs.records import FORMAT_VERSION, PREDICTIONS_NAME, read_record
 from manyview.runs.sources import DataSource

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyview.errors import InputError
-from manyview.reasons import find_sample
+from manyview.explain.records import find_sample
 
 IDS = ["doc-a", "doc-b", "news-1"]
 

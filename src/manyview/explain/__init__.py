@@ -1,0 +1,1 @@
+"""Which neighbors and views carried a prediction."""
