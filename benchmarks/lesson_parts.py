@@ -33,7 +33,10 @@ def build_whole(model, inputs, generator, turn):
     return BUILD(model, inputs, generator, replace(turn, is_last=True))
 
 
-LESSONS, CLASSIFIER = "manyview.lessons", "manyview.classifier.MGCNDNSClassifier"
+LESSONS, CLASSIFIER = (
+    "manyview.self_training.pseudo_labels",
+    "manyview.classifier.MGCNDNSClassifier",
+)
 PARTS = {  # what is left out -> what to put in its place, and parameters of the classifier
     "nothing": ({}, {}),
     "scaling chosen for each view": ({}, {"scaling": "unit"}),

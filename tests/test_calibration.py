@@ -20,8 +20,8 @@ from manyview.calibration import (
 from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import CalibrationWarning, InputError
-from manyview.lessons import TAUGHT_TEMPERATURE
 from manyview.numerics import softmax
+from manyview.self_training.pseudo_labels import TAUGHT_TEMPERATURE
 
 
 @pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5])

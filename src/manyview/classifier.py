@@ -31,8 +31,7 @@ from manyview.network.prepared import Ground, shared_ground, tell_recalls
 from manyview.network.training import TrainingCurve, Watch, pick_device, train_on_codes
 from manyview.numerics import softmax
 from manyview.parameter_rules import check_parameters
-from manyview.rounds import Round, Taught, Turn
-from manyview.teaching import Teaching
+from manyview.self_training.loop import Round, Taught, Teaching, Turn
 from manyview.validation import draw_seed
 from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_of
 
@@ -47,9 +46,9 @@ class MGCNDNSClassifier(EmbeddingClassifier):
     recipe
         "few-labels" lets the answers of a linear classifier teach a network and those of that
         network the next, cleaned by the neighbours' answers, the classes' expected shares and the
-        agreement in each view (see `manyview.lessons`). All networks but the last are plain,
-        without graph learning and node selection. "paper" trains one network on the labels alone,
-        as the paper does.
+        agreement in each view (see `manyview.self_training.pseudo_labels`). All networks but the
+        last are plain, without graph learning and node selection. "paper" trains one network on
+        the labels alone, as the paper does.
     max_rounds
         Networks taught so, one after the other; fewer where answers have settled. 0 is as "paper".
     class_shares

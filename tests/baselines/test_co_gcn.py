@@ -6,9 +6,7 @@ import torch
 from scipy import sparse
 from torch import nn
 
-from manyview.baselines.co_gcn import CoGCNClassifier
-from manyview.baselines.gcn import GCN, GCNFusionClassifier
-from manyview.baselines.mixed_gcn import (
+from manyview.baselines._cogcn import (
     CoGCN,
     MixedGCN,
     NetInputs,
@@ -17,6 +15,8 @@ from manyview.baselines.mixed_gcn import (
     released_update,
     summed_negative_log_likelihood,
 )
+from manyview.baselines.co_gcn import CoGCNClassifier
+from manyview.baselines.gcn import GCN, GCNFusionClassifier
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs.normalization import renormalize

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
 
+from manyview.baselines._must_link import heat_graphs
 from manyview.baselines.dsrl import (
     DSRLClassifier,
     SparseRegularizer,
@@ -16,7 +17,6 @@ from manyview.baselines.dsrl import (
     shrink,
     train_regularizer,
 )
-from manyview.baselines.linked_labels import heat_graphs
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 

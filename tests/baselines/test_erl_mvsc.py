@@ -6,13 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines.erl_mvsc import ERLMVSCClassifier
-from manyview.baselines.learned_regularizer import (
+from manyview.baselines._erl import (
     Regularizer,
     learn_labels,
     stationary_weights,
     view_regularizer,
 )
+from manyview.baselines.erl_mvsc import ERLMVSCClassifier
 from manyview.data.labels import one_hot
 from manyview.data.views import MultiView
 from manyview.errors import InputError

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
-from manyview.baselines.joined import join_views
+from manyview.baselines._concat import join_views
 from manyview.baselines.knn import KNNClassifier, choose_n_voters, vote_shares
 from manyview.data.views import MultiView
 from manyview.errors import InputError

@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.semi_supervised import LabelSpreading
 
-from manyview.baselines.joined import join_views
+from manyview.baselines._concat import join_views
 from manyview.baselines.label_spreading import LabelSpreadingClassifier
 from manyview.data.views import MultiView
 from manyview.errors import InputError

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from manyview.baselines import representation_terms
-from manyview.baselines.representation_terms import hypergraph_laplacian, shrink_tensor
+from manyview.baselines._hlr import hypergraph_laplacian, shrink_tensor
 
 
 def literal_shrinkage(tensor, threshold):

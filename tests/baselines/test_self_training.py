@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from manyview.baselines.joined import join_views
+from manyview.baselines._concat import join_views
 from manyview.baselines.self_training import (
     SelfTrainingSVMClassifier,
     share_of_round,

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines.discriminative_regression import discriminative_regression
+from manyview.baselines._awdr import discriminative_regression
 from manyview.baselines.knn import check_n_voters, n_voters, vote_shares
 from manyview.data.labels import UNKNOWN
 from manyview.data.scaling import Scaling, ViewScaler, fit_scalers, scale_views, scaling_by_view

@@ -8,20 +8,20 @@ import torch
 from torch import Tensor
 
 from manyview.base.classifier import MethodCard
-from manyview.baselines.graph_inputs import (
-    GraphNetworkClassifier,
-    RandomState,
-    check_network,
-    input_scaling,
-    seeded,
-)
-from manyview.baselines.mixed_gcn import (
+from manyview.baselines._cogcn import (
     CoGCN,
     MixedGCN,
     NetInputs,
     ViewGraph,
     released_update,
     summed_negative_log_likelihood,
+)
+from manyview.baselines._gcn_base import (
+    GraphNetworkClassifier,
+    RandomState,
+    check_network,
+    input_scaling,
+    seeded,
 )
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView

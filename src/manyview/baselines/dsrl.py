@@ -9,7 +9,7 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines.linked_labels import (
+from manyview.baselines._must_link import (
     check_links_fit,
     far_smoothed_labels,
     heat_graphs,

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines.learned_regularizer import changes_little, learn_labels, view_regularizer
-from manyview.baselines.linked_labels import check_links_fit, heat_graphs
+from manyview.baselines._erl import changes_little, learn_labels, view_regularizer
+from manyview.baselines._must_link import check_links_fit, heat_graphs
 from manyview.data.labels import class_shares, one_hot
 from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from manyview.base.classifier import MethodCard
-from manyview.baselines.graph_inputs import (
+from manyview.baselines._gcn_base import (
     GraphNetworkClassifier,
     RandomState,
     check_network,

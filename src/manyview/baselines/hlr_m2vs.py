@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.utils.validation import check_memory as open_cache
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines.amgl import auto_weighted_labels
-from manyview.baselines.self_representation import (
+from manyview.baselines._hlr import (
     memory_needed,
     order_by_content,
     self_representations,
 )
+from manyview.baselines.amgl import auto_weighted_labels
 from manyview.data.labels import class_shares
 from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View

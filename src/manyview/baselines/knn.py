@@ -5,7 +5,7 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines.joined import JoinedViews, few_labels_a_class, join_views
+from manyview.baselines._concat import JoinedViews, few_labels_a_class, join_views
 from manyview.data.labels import UNKNOWN
 from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView, View

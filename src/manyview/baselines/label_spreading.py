@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.semi_supervised import LabelSpreading
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines.joined import (
+from manyview.baselines._concat import (
     JoinedViews,
     few_labels_a_class,
     join_views,

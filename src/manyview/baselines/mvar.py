@@ -3,7 +3,7 @@
 import numpy as np
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines.adaptive_regression import adaptive_regression, importance, is_wide
+from manyview.baselines._mvar import adaptive_regression, importance, is_wide
 from manyview.data.labels import UNKNOWN, one_hot
 from manyview.data.scaling import Scaling, ViewScaler, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines.joined import JoinedViews, join_views
+from manyview.baselines._concat import JoinedViews, join_views
 from manyview.baselines.svm import SoftmaxSVC, check_kernel_memory, check_machine
 from manyview.data.labels import UNKNOWN, class_shares, class_weights
 from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view

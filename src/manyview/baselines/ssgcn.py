@@ -8,12 +8,12 @@ import numpy as np
 import torch
 
 from manyview.base.classifier import MethodCard
-from manyview.baselines.gcn import mean_graph
-from manyview.baselines.graph_inputs import (
+from manyview.baselines._gcn_base import (
     GraphNetworkClassifier,
     RandomState,
     input_scaling,
 )
+from manyview.baselines.gcn import mean_graph
 from manyview.data.network_input import InputScaling
 from manyview.data.scaling import Scaling, ViewScaler
 from manyview.data.views import MultiView

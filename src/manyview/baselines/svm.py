@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines.joined import JoinedViews, few_labels_a_class, join_views
-from manyview.baselines.ridge import inner_products
+from manyview.baselines._concat import JoinedViews, few_labels_a_class, join_views
+from manyview.baselines._ridge import inner_products
 from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView, View

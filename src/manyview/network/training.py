@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from manyview.callbacks.tasks import FitTasks
 from manyview.errors import InputError, warn_user
-from manyview.lessons import Lesson
 from manyview.network.checkpoints import BestWeights, MeanWeights
+from manyview.self_training.pseudo_labels import Lesson
 from manyview.system.progress import epoch_progress
 
 ONE_THREAD_BELOW = 5_000  # samples; an epoch of fewer is many short steps

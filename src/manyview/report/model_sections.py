@@ -13,8 +13,8 @@ from manyview.report.html_tables import Column, table
 from manyview.report.markup import Html, element, join
 from manyview.report.page import Section, section, side_by_side
 from manyview.report.run_text import STOPPED
-from manyview.rounds import Round
 from manyview.runs.records import Run
+from manyview.self_training.loop import Round
 
 COLUMN_WORDS = (
     "Degree: the least, the median and the largest number of edges of a sample. Effective: the "

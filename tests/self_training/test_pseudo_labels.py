@@ -5,7 +5,8 @@ import pytest
 import torch
 from scipy import sparse
 
-from manyview.lessons import (
+from manyview.network.training import lesson_divergence
+from manyview.self_training.pseudo_labels import (
     ANSWERS_COUNT_FOR,
     LEAST_AGREEMENT,
     NEIGHBORS_SHARE,
@@ -19,7 +20,6 @@ from manyview.lessons import (
     view_agreement,
     without_loops,
 )
-from manyview.network.training import lesson_divergence
 
 
 def random_answers(n_samples=30, n_classes=4, seed=0, certain=1.0):

@@ -7,7 +7,7 @@ import torch
 from manyview.data.views import MultiView
 from manyview.network.prepared import lay_ground
 from manyview.network.training import TrainingCurve
-from manyview.teaching import SEEDS_APART, Teaching
+from manyview.self_training.loop import SEEDS_APART, Teaching
 
 CPU = torch.device("cpu")
 

@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import sparse
 
-from manyview.baselines.joined import join_views
+from manyview.baselines._concat import join_views
 from manyview.data.views import MultiView
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from manyview.baselines import representation_terms, self_representation
-from manyview.baselines.self_representation import (
+from manyview.baselines._hlr import (
     memory_needed,
     order_by_content,
     self_representations,

@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import hide_labels, load_dataset
 from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import InputError
-from manyview.lessons import Lesson, prepare_lesson
 from manyview.network.training import TrainingCurve, train_on_codes
-from manyview.rounds import Round, train_in_rounds
+from manyview.self_training.loop import Round, train_in_rounds
+from manyview.self_training.pseudo_labels import Lesson, prepare_lesson
 
 
 def fit(views, labels, **parameters):
@@ -344,7 +344,7 @@ def test_labels_added_later_tell_no_shares(tiny_views, monkeypatch):
         asked.append(class_shares)
         return prepare_lesson(*args, class_shares=class_shares, **kwargs)
 
-    monkeypatch.setattr("manyview.teaching.prepare_lesson", prepare_and_keep)
+    monkeypatch.setattr("manyview.self_training.loop.prepare_lesson", prepare_and_keep)
     model = fit(*given, warm_start=True)
     model.fit(*given)
     fit(*given, class_shares="answers", max_rounds=1)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from manyview.baselines.linked_labels import far_smoothed_labels, same_class_links
+from manyview.baselines._must_link import far_smoothed_labels, same_class_links
 from manyview.errors import InputError
 from manyview.graphs.normalization import scale_by_degrees, weighted_sum
 from manyview.numerics import softmax

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from manyview.baselines.linked_labels import (
+from manyview.baselines._must_link import (
     check_links_fit,
     far_smoothed_labels,
     heat_graphs,

@@ -1,0 +1,1 @@
+"""Self-training: networks trained in stages on pseudo-labels."""
