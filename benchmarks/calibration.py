@@ -21,16 +21,16 @@ import numpy as np
 from kept_records import add_missing, read
 from rich.console import Console
 
-from manyview.calibration import (
+from manyview.data.label_values import is_known
+from manyview.data.splits import hide_labels
+from manyview.errors import CalibrationWarning
+from manyview.estimators.calibration import (
     choose_n_folds,
     expected_calibration_error,
     fit_temperature,
     held_out_parts,
 )
-from manyview.classifier import MGCNDNSClassifier
-from manyview.data.label_values import is_known
-from manyview.data.splits import hide_labels
-from manyview.errors import CalibrationWarning
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.numerics import softmax
 
 RECORDS = Path(__file__).parent.parent / "results" / "calibration.jsonl"

@@ -16,8 +16,8 @@ from kept_records import add_missing, read
 from study_lines import scores as scores_of
 from study_lines import spread
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.splits import draw_labeled
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.report.results import dataset_title
 
 RECORDS = Path(__file__).parent.parent / "results" / "label_draws.jsonl"

@@ -17,9 +17,9 @@ from kept_records import add_missing, read
 from study_lines import scores as scores_of
 from study_lines import spread
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 RECORDS = Path(__file__).parent.parent / "results" / "lesson_parts.jsonl"
 DATASETS = ("3sources", "bbcsports", "digits", "mnist", "rosmap", "caltech101-7")
@@ -35,7 +35,7 @@ def build_whole(model, inputs, generator, turn):
 
 LESSONS, CLASSIFIER = (
     "manyview.self_training.pseudo_labels",
-    "manyview.classifier.MGCNDNSClassifier",
+    "manyview.estimators.mgcn_dns.MGCNDNSClassifier",
 )
 PARTS = {  # what is left out -> what to put in its place, and parameters of the classifier
     "nothing": ({}, {}),

@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 from study_lines import main, scores
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 from manyview.data.views import MultiView
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 RECORDS = Path(__file__).parent.parent / "results" / "missing_views.jsonl"
 DATASETS = ("3sources", "bbcnews", "rosmap", "mnist", "digits")

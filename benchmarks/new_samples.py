@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 from kept_records import add_missing
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.splits import draw_labeled, hide_labels
 from manyview.data.views import MultiView
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 RECORDS = Path(__file__).parent.parent / "results" / "new_samples.jsonl"
 DATASETS = ("bbcsports", "mnist", "digits")

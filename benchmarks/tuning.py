@@ -17,9 +17,9 @@ from time import perf_counter
 
 from kept_records import add_missing
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.runs.records import score
 from manyview.tuning.search import tune
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.cli import main
 from manyview.data.catalog.cards import CATALOG
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.methods import METHODS
 
 QUICK = ("-p", "max_epochs=5")

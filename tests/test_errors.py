@@ -4,8 +4,8 @@ import warnings
 
 import pytest
 
-from manyview.calibration import calibrate_or_warn
 from manyview.errors import CalibrationWarning, InputError, check_choice, warn_user
+from manyview.estimators.calibration import calibrate_or_warn
 
 
 def test_warning_points_at_the_line_outside_the_package():

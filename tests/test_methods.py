@@ -1,7 +1,7 @@
 import pytest
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.methods import METHODS, find_method
 
 

@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.cross_validation import AllSamples
 from manyview.data.views import MultiView
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.methods import METHODS
 from manyview.numerics import softmax
 

@@ -15,9 +15,9 @@ import torch
 from dense_reference import DenseMGCNDNS
 from torch import nn
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.system.memory import free_memory
 from performance.apart import Meter, run_apart
 from performance.made_data import made_views, warm_up

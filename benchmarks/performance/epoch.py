@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from manyview.classifier import MGCNDNSClassifier
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from performance.apart import Meter, run_apart
 from performance.made_data import N_CLASSES, made_problem
 from performance.stored import Rows, summary

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from manyview.classifier import MGCNDNSClassifier
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from performance.apart import Meter, run_apart
 from performance.bandwidth import bandwidth_shares
 from performance.block_clock import BlockClock

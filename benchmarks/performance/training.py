@@ -11,7 +11,7 @@ import numpy as np
 from torch import nn
 
 from manyview import classifier
-from manyview.classifier import MGCNDNSClassifier
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 NEVER = -float("inf")  # a tolerance that no training meets
 Train = Callable[..., Any]

@@ -13,7 +13,6 @@ from typing import Any as _Any
 if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.callbacks.mlflow import MLflowCallback
     from manyview.callbacks.tensorboard import TensorBoardCallback
-    from manyview.classifier import MGCNDNSClassifier
     from manyview.data.catalog.load import load_dataset
     from manyview.data.catalog.synthetic import make_multiview_classification
     from manyview.data.cross_validation import AllSamples, LabelHidingSplit
@@ -22,6 +21,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.data.splits import draw_labeled, hide_labels
     from manyview.data.views import MultiView
     from manyview.errors import DataFileError, InputError, ManyviewError
+    from manyview.estimators.mgcn_dns import MGCNDNSClassifier
     from manyview.integrations.omics import annotate
     from manyview.integrations.per_view import PerView
     from manyview.integrations.pyg import from_pyg, to_pyg
@@ -41,7 +41,7 @@ _HOMES = {
     "LabelHidingSplit": "manyview.data.cross_validation",
     "METHODS": "manyview.methods",
     "MLflowCallback": "manyview.callbacks.mlflow",
-    "MGCNDNSClassifier": "manyview.classifier",
+    "MGCNDNSClassifier": "manyview.estimators.mgcn_dns",
     "ManyviewError": "manyview.errors",
     "MultiView": "manyview.data.views",
     "PerView": "manyview.integrations.per_view",

@@ -15,8 +15,8 @@ from manyview.baselines.mvar import MVARClassifier
 from manyview.baselines.self_training import SelfTrainingSVMClassifier
 from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.baselines.svm import SVMClassifier
-from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import InputError, did_you_mean
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 METHODS: dict[str, type[MultiViewClassifier]] = {
     "mgcn-dns": MGCNDNSClassifier,

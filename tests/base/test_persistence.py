@@ -11,9 +11,9 @@ import torch
 from scipy import sparse
 
 from manyview.base.persistence import load_tree, save_tree
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.methods import METHODS
 
 

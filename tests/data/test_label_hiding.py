@@ -6,10 +6,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_valid
 
 from manyview.baselines.amgl import AMGLClassifier
 from manyview.baselines.knn import KNNClassifier
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.cross_validation import AllSamples, LabelHidingSplit, labels_by_class
 from manyview.data.views import MultiView
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.methods import METHODS
 from manyview.tuning.scorers import SCORERS
 

@@ -8,11 +8,11 @@ import torch
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
 from manyview.data.views import MultiView
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 VARIANTS = {
     "default": {},

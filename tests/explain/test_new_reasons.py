@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 VARIANTS = {
     "default": {},

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known
 from manyview.data.views import MultiView
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.runs.records import ClassRecord, DataRecord, Run, TrainingRecord, score
 from manyview.runs.settings import RunSettings
 from manyview.runs.sources import DataSource

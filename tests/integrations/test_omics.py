@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.catalog.load import load_dataset
 from manyview.data.io.readers import read_views
 from manyview.data.splits import hide_labels
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.integrations.omics import annotate
 from manyview.methods import METHODS
 

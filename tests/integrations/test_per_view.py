@@ -11,10 +11,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.cross_validation import AllSamples, LabelHidingSplit
 from manyview.data.views import MultiView
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.integrations.per_view import PerView
 
 

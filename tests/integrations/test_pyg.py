@@ -7,9 +7,9 @@ import pytest
 import torch
 from scipy import sparse
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.integrations.pyg import from_pyg, to_pyg
 from manyview.methods import METHODS
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import draw_labeled, hide_labels
 from manyview.data.views import MultiView
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 
 @pytest.fixture(scope="module")

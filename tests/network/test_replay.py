@@ -7,8 +7,8 @@ from dense_reference import select
 from scipy import sparse
 
 from manyview import fitted_pass
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 
 def fit(views, labels, **params):

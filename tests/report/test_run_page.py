@@ -12,11 +12,11 @@ from pages import NASTY, NASTY_VIEWS, fit_nasty, parts_of, run_of
 from scipy import sparse
 
 from manyview.base.classifier import MethodCard
-from manyview.calibration import expected_calibration_error
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.views import MultiView
+from manyview.estimators.calibration import expected_calibration_error
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.methods import METHODS
 from manyview.network.training import TrainingCurve
 from manyview.report.check_section import check_section

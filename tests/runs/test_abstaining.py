@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.runs.abstaining import abstain, describe_abstention
 from manyview.runs.fitting import fit_run
 from manyview.runs.predicting import predict_run

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import DataFileError, InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.runs.explaining import explain_run
 from manyview.runs.fitting import fit_run
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from torch.nn.functional import cross_entropy
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.splits import hide_labels
 from manyview.errors import DataFileError, InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.methods import METHODS
 from manyview.runs.fitting import fit_run
 from manyview.runs.sources import DataSource

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from manyview.base.persistence import load_tree, save_tree
-from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import DataFileError, InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.runs.fitting import fit_run
 from manyview.runs.predicting import check_writable, predict_run, write_predictions
 from manyview.runs.settings import RunSettings

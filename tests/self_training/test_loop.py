@@ -8,8 +8,8 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview import hide_labels, load_dataset
-from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.network.training import TrainingCurve, train_on_codes
 from manyview.self_training.loop import Round, train_in_rounds
 from manyview.self_training.pseudo_labels import Lesson, prepare_lesson
@@ -114,7 +114,7 @@ def test_teachers_are_plain_and_go_on_from_their_own(tiny_views, monkeypatch):
         trained.append((network, start))
         return curve
 
-    monkeypatch.setattr("manyview.classifier.train_on_codes", train_and_keep)
+    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_on_codes", train_and_keep)
     fit(tiny_views.views, tiny_views.known_labels, linear_teacher=False)
     (first, _), (second, second_start), (last, last_start) = trained
     for teacher in (first, second):
@@ -135,7 +135,7 @@ def test_a_linear_classifier_stands_for_the_first_network(tiny_views, monkeypatc
         trained.append((network, kwargs["lesson"]))
         return train_on_codes(network, *args, **kwargs)
 
-    monkeypatch.setattr("manyview.classifier.train_on_codes", train_and_keep)
+    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_on_codes", train_and_keep)
     model = fit(tiny_views.views, tiny_views.known_labels)
     (teacher, first_lesson), (last, _) = trained
     assert model.n_networks_ == len(model.rounds_) == 2
@@ -287,7 +287,7 @@ def test_a_warm_start_goes_on_from_no_teacher(tiny_views, monkeypatch):
         curve = train_on_codes(network, *args, **kwargs)
         return replace(curve, stopped="interrupted")
 
-    monkeypatch.setattr("manyview.classifier.train_on_codes", interrupt)
+    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_on_codes", interrupt)
     model = fit(*given, warm_start=True)
     assert model.learned_weights_ is None
     monkeypatch.undo()

@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from manyview.baselines.knn import KNNClassifier
-from manyview.classifier import MGCNDNSClassifier
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.tuning.proposals import cover, doubt, likeness, propose_labels
 
 

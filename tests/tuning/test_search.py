@@ -11,9 +11,9 @@ from sklearn.model_selection import cross_validate
 
 from manyview.base.classifier import MultiViewClassifier
 from manyview.baselines.knn import KNNClassifier
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.cross_validation import AllSamples, LabelHidingSplit
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.tuning import folds as folds_module
 from manyview.tuning.scorers import SCORERS
 from manyview.tuning.search import tune

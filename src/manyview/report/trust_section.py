@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from manyview.calibration import (
+from manyview.estimators.calibration import (
     CoveragePoint,
     coverage_curve,
     expected_calibration_error,

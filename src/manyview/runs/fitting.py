@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.calibration import expected_calibration_error
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known, shown_names
 from manyview.data.splits import hide_labels
 from manyview.errors import CalibrationWarning, DataFileError, InputError
+from manyview.estimators.calibration import expected_calibration_error
 from manyview.runs.abstaining import (
     abstain,
     check_class_names,

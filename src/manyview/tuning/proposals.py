@@ -37,7 +37,7 @@ def propose_labels(
 
     Examples
     --------
-    >>> from manyview.classifier import MGCNDNSClassifier
+    >>> from manyview.estimators.mgcn_dns import MGCNDNSClassifier
     >>> views = np.random.default_rng(0).normal(size=(30, 4))
     >>> labels = np.where(np.arange(30) < 6, np.arange(30) % 2, -1)
     >>> model = MGCNDNSClassifier(random_state=0, max_epochs=5).fit(views, labels)

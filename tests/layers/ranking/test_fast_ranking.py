@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import torch
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.layers import fast_ranking
 from manyview.layers.node_selection import node_confidence
 from manyview.layers.ranking.fast_ranking import FastRanking, fast_gain

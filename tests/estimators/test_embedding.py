@@ -14,9 +14,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.cross_validation import AllSamples
 from manyview.data.views import MultiView
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.integrations.per_view import PerView
 
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import nn
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.cross_validation import AllSamples
 from manyview.errors import InputError
-from manyview.warm_start import go_on_from, weights_of
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.warm_start import go_on_from, weights_of
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_second_fit_starts_halfway_between_learned_and_fresh_weights(tiny_views,
         started.append(weights_of(network))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("manyview.classifier.train_on_codes", train)
+    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_on_codes", train)
     fresh = MGCNDNSClassifier(random_state=0, n_neighbors=model.n_neighbors_)
     for one in (model, fresh):
         with pytest.raises(KeyboardInterrupt):
@@ -61,7 +61,7 @@ def test_graphs_are_built_once_and_k_stays(tiny_views, monkeypatch):
     model = begun(tiny_views, max_epochs=2)
     k = model.n_neighbors_
     monkeypatch.setattr("manyview.network.prepared.prepare_views", None)  # called, it would fail
-    monkeypatch.setattr("manyview.classifier.pick_n_neighbors", None)
+    monkeypatch.setattr("manyview.estimators.mgcn_dns.pick_n_neighbors", None)
     model.fit(tiny_views.views, tiny_views.labels)
     assert model.n_neighbors_ == k
 

@@ -12,9 +12,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.network.training import TrainingCurve
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.calibration import (
+from manyview.data.views import MultiView
+from manyview.errors import CalibrationWarning, InputError
+from manyview.estimators.calibration import (
     BOUNDS,
     Calibration,
     InterruptedFitError,
@@ -17,9 +19,7 @@ from manyview.calibration import (
     held_out_parts,
     reliability,
 )
-from manyview.classifier import MGCNDNSClassifier
-from manyview.data.views import MultiView
-from manyview.errors import CalibrationWarning, InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.numerics import softmax
 from manyview.self_training.pseudo_labels import TAUGHT_TEMPERATURE
 

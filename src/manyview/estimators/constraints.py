@@ -33,7 +33,7 @@ def check_parameters(params: Mapping[str, Any], views: MultiView) -> None:
 
     Examples
     --------
-    >>> from manyview.classifier import MGCNDNSClassifier
+    >>> from manyview.estimators.mgcn_dns import MGCNDNSClassifier
     >>> views = MultiView([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     >>> check_parameters(MGCNDNSClassifier(tau=-0.3).get_params(), views)
     Traceback (most recent call last):

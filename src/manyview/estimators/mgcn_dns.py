@@ -11,15 +11,17 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.base.classifier import MethodCard
-from manyview.calibration import Calibration, InterruptedFitError, calibrate_or_warn
 from manyview.callbacks.tasks import FitTasks
 from manyview.data.checksums import views_checksum
 from manyview.data.labels import class_weights
 from manyview.data.network_input import InputScaling
 from manyview.data.scaling import Scaling, ViewScaler
 from manyview.data.views import MultiView
-from manyview.embedding import EmbeddingClassifier
-from manyview.fit_memory import check_fit_memory
+from manyview.estimators.calibration import Calibration, InterruptedFitError, calibrate_or_warn
+from manyview.estimators.constraints import check_parameters
+from manyview.estimators.fit_memory import check_fit_memory
+from manyview.estimators.mixins import EmbeddingClassifier
+from manyview.estimators.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_of
 from manyview.graphs.knn_graph import is_approximate
 from manyview.graphs.prepare import pick_n_neighbors
 from manyview.graphs.scaling_choice import AUTO, USUAL
@@ -30,10 +32,8 @@ from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs, build_network
 from manyview.network.prepared import Ground, shared_ground, tell_recalls
 from manyview.network.training import TrainingCurve, Watch, pick_device, train_on_codes
 from manyview.numerics import softmax
-from manyview.parameter_rules import check_parameters
 from manyview.self_training.loop import Round, Taught, Teaching, Turn
 from manyview.validation import draw_seed
-from manyview.warm_start import ENOUGH, LearnedWeights, fixed_settings, weights_of
 
 
 class MGCNDNSClassifier(EmbeddingClassifier):

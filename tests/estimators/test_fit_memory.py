@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from manyview.classifier import MGCNDNSClassifier
 from manyview.data.views import MultiView
 from manyview.errors import InputError
-from manyview.fit_memory import memory_of_fit
+from manyview.estimators.fit_memory import memory_of_fit
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 SETTINGS = {"n_classes": 3, "hidden": 64, "n_layers": 2, "graph_learning": "edge"}
 
@@ -69,9 +69,9 @@ def test_a_cache_gives_the_same_answers(tiny_views, tmp_path):
 
 MEASURE = """
 import numpy as np
-from manyview.classifier import MGCNDNSClassifier
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.data.catalog.synthetic import make_multiview_classification
-from manyview.fit_memory import memory_of_fit
+from manyview.estimators.fit_memory import memory_of_fit
 from manyview.system.memory import peak_memory, reset_peak_memory
 
 def fit(n_samples):

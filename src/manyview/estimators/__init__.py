@@ -1,0 +1,1 @@
+"""The public classifiers: manyview's own and the paper's."""
