@@ -17,9 +17,9 @@ from time import process_time
 import numpy as np
 from kept_records import add_missing
 
+from manyview.active_learning.proposals import propose_labels
 from manyview.data.splits import draw_labeled
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-from manyview.tuning.proposals import propose_labels
 
 RECORDS = Path(__file__).parent.parent / "results" / "labeling.jsonl"
 DATASETS = ("3sources", "bbcsports", "digits", "mnist")

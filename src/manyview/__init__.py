@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
+    from manyview.active_learning.proposals import propose_labels
     from manyview.callbacks.mlflow import MLflowCallback
     from manyview.callbacks.tensorboard import TensorBoardCallback
     from manyview.data.catalog.load import load_dataset
@@ -26,7 +27,6 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.integrations.per_view import PerView
     from manyview.integrations.pyg import from_pyg, to_pyg
     from manyview.methods import METHODS
-    from manyview.tuning.proposals import propose_labels
     from manyview.tuning.scorers import SCORERS
     from manyview.tuning.search import tune
 
@@ -53,7 +53,7 @@ _HOMES = {
     "hide_labels": "manyview.data.splits",
     "load_dataset": "manyview.data.catalog.load",
     "make_multiview_classification": "manyview.data.catalog.synthetic",
-    "propose_labels": "manyview.tuning.proposals",
+    "propose_labels": "manyview.active_learning.proposals",
     "read_views": "manyview.data.io.readers",
     "to_pyg": "manyview.integrations.pyg",
     "tune": "manyview.tuning.search",

@@ -112,10 +112,10 @@ def propose(
     as_json: AsJson = False,
 ) -> None:
     """Name the samples of RUN to label next, the most useful first."""
+    from manyview.active_learning.proposed_run import propose_for_run
     from manyview.report.tuning_text import proposal_text
     from manyview.runs.predicting import check_writable
     from manyview.system.files import write_whole
-    from manyview.tuning.proposed_run import propose_for_run
 
     if out is not None:
         check_writable(out)

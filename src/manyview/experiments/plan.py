@@ -27,7 +27,7 @@ from typing import Any
 
 from manyview.data.splits import PROTOCOLS
 from manyview.errors import InputError, ManyviewError, PlanError, check_choice, did_you_mean
-from manyview.experiments.kept import KEEPABLE
+from manyview.experiments.artifacts import KEEPABLE
 from manyview.experiments.trial import Trial
 from manyview.methods import find_method
 

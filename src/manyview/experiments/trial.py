@@ -19,7 +19,7 @@ from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 from manyview.errors import InputError
-from manyview.experiments.kept import keep_from, watch_test_accuracy
+from manyview.experiments.artifacts import keep_from, watch_test_accuracy
 from manyview.methods import find_method
 from manyview.runs.records import PACKAGES, score
 from manyview.runs.sources import DataSource

@@ -3,10 +3,10 @@
 import shlex
 from typing import Any
 
+from manyview.active_learning.proposed_run import Proposal
 from manyview.experiments.estimate import spoken
 from manyview.report.layout import set_sections, set_table
 from manyview.runs.settings import RunSettings
-from manyview.tuning.proposed_run import Proposal
 from manyview.tuning.search import Step
 from manyview.tuning.tuned_data import TUNING_NAME, TunedData
 

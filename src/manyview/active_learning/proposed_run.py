@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from manyview.active_learning.proposals import propose_labels
 from manyview.errors import DataFileError
 from manyview.methods import find_method
 from manyview.runs.records import PREDICTIONS_NAME, csv_text, read_record
-from manyview.tuning.proposals import propose_labels
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from manyview.active_learning.proposals import cover, doubt, likeness, propose_labels
 from manyview.baselines.knn import KNNClassifier
 from manyview.errors import InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-from manyview.tuning.proposals import cover, doubt, likeness, propose_labels
 
 
 @pytest.fixture
