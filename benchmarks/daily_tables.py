@@ -10,7 +10,7 @@ import numpy as np
 from paired_gains import average, chosen, data_sets, each, gains
 from study_lines import cell, spread
 
-from manyview.report.results import dataset_title
+from manyview.report.study.results import dataset_title
 
 FOLDS = {1: "one fold", 3: "three folds", None: "before"}  # what calibration takes by itself
 

@@ -22,9 +22,9 @@ import tuning
 from kept_records import read
 from matplotlib import rc_context
 
-from manyview.report.figure_style import STYLE
-from manyview.report.figures import UNSAID
-from manyview.report.results import dataset_title
+from manyview.report.figures.style import STYLE
+from manyview.report.figures.write import UNSAID
+from manyview.report.study.results import dataset_title
 
 DOCS = Path(__file__).parent.parent / "docs"
 TEMPLATE = Path(__file__).parent / "templates" / "daily-use.md"

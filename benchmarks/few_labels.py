@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyview.report.results import METRICS, study_results
-from manyview.report.statistics import average_ranks, paired_t_test
+from manyview.report.study.comparison import average_ranks, paired_t_test
+from manyview.report.study.results import METRICS, study_results
 
 OWN, PLAIN, PLAIN_TAUGHT, MODULES_OFF = "mgcn-dns", "plain", "plain-taught", "modules-off"
 NOTICEABLE = 0.2  # points

@@ -18,7 +18,7 @@ from study_lines import spread
 
 from manyview.data.splits import draw_labeled
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-from manyview.report.results import dataset_title
+from manyview.report.study.results import dataset_title
 
 RECORDS = Path(__file__).parent.parent / "results" / "label_draws.jsonl"
 DATASETS = ("3sources", "bbcsports", "digits", "rosmap", "bbcnews", "caltech101-7")

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from manyview.report.results import dataset_title
+from manyview.report.study.results import dataset_title
 
 
 def gains(of, over, match=("seed",)):

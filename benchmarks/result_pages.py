@@ -28,10 +28,10 @@ from rich.console import Console
 from manyview.experiments.plan import load_plan
 from manyview.experiments.study import Study
 from manyview.methods import METHODS
-from manyview.report.figures import write_figures
-from manyview.report.results import METRICS, dataset_title, far_from_paper, study_results
-from manyview.report.statistics import paired_t_test
-from manyview.report.table_formats import tables_as
+from manyview.report.figures.write import write_figures
+from manyview.report.study.comparison import paired_t_test
+from manyview.report.study.formats import tables_as
+from manyview.report.study.results import METRICS, dataset_title, far_from_paper, study_results
 
 ROOT = Path(__file__).parent.parent
 STORE = ROOT / "results"

@@ -12,8 +12,8 @@ from kept_records import add_missing, read
 from matplotlib import rc_context
 from rich.console import Console
 
-from manyview.report.figure_style import STYLE, legend_below, looks, panels
-from manyview.report.results import dataset_title
+from manyview.report.figures.style import STYLE, legend_below, looks, panels
+from manyview.report.study.results import dataset_title
 from manyview.runs.records import score
 
 KEY = ("series", "share", "seed")

@@ -8,7 +8,7 @@ import numpy as np
 from compared import OWN, TITLES
 from paired_gains import above, average, chosen, data_sets, gains
 
-from manyview.report.results import dataset_title
+from manyview.report.study.results import dataset_title
 
 RIVAL_WAYS = {"mean": "filling in means", "dropped": "dropping incomplete samples"}
 

@@ -25,7 +25,7 @@ from study_lines import scores as scores_of
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 from manyview.data.views import MultiView
-from manyview.report.statistics import average_ranks
+from manyview.report.study.comparison import average_ranks
 
 RECORDS = Path(__file__).parent.parent / "results" / "unseen.jsonl"
 UNIT = "unit-scaled"  # the default without its choice of a scaling; stands outside the ranks

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from manyview.report.figure_style import COLORS, GREY, INK, STYLE, looks, panels
-from manyview.report.figures import UNSAID
+from manyview.report.figures.style import COLORS, GREY, INK, STYLE, looks, panels
+from manyview.report.figures.write import UNSAID
 from performance.block_clock import BLOCKS
 from performance.epoch import OURS
 from performance.growth import exponent

@@ -12,7 +12,7 @@ import numpy as np
 
 from manyview.experiments.plan import load_plan
 from manyview.experiments.study import Study
-from manyview.report.results import METRICS, study_results
+from manyview.report.study.results import METRICS, study_results
 from performance.apart import BENCHMARKS
 from performance.stored import FOLDER, Rows
 

@@ -116,7 +116,7 @@ def status(
     plan: PlanName, out: Out = STORE, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
     """Tell how far PLAN is, what runs, and what failed and why."""
-    from manyview.report.study_text import status_document, status_text
+    from manyview.report.study.text import status_document, status_text
 
     study = _open(plan, out, data_dir)
     if as_json:
@@ -153,7 +153,7 @@ def table(
     data_dir: DataDir = None,
 ) -> None:
     """Show the results of PLAN as tables, ours beside the paper's."""
-    from manyview.report.table_formats import tables_as
+    from manyview.report.study.formats import tables_as
     from manyview.system.files import write_whole
 
     study = _open(plan, out, data_dir)
@@ -178,7 +178,7 @@ def figures(
     data_dir: DataDir = None,
 ) -> None:
     """Draw the figures of PLAN, for print: PNG, SVG and PDF."""
-    from manyview.report.figures import FORMATS, write_figures
+    from manyview.report.figures.write import FORMATS, write_figures
 
     study = _open(plan, out, data_dir)
     for path in write_figures(study, to, tuple(formats or FORMATS)):
@@ -201,7 +201,7 @@ def report(
 
 
 def _write_report(study: "Study", file: Path | None = None) -> Path:
-    from manyview.report.study_page import study_page
+    from manyview.report.study.page import study_page
     from manyview.system.files import write_whole
 
     file = file or study.store.folder / f"{study.plan.name}.html"
@@ -239,8 +239,8 @@ def _run(
     from manyview.experiments.engines import run_locally
     from manyview.experiments.limits import Limits
     from manyview.experiments.study import Shard
-    from manyview.report.study_text import status_text
-    from manyview.report.table_formats import tables_as
+    from manyview.report.study.formats import tables_as
+    from manyview.report.study.text import status_text
     from manyview.validation import check_whole_number
 
     check_choice("engine", engine, ("local", "dask"))
@@ -289,7 +289,7 @@ def _shown(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from manyview.experiments.estimate import estimate
-    from manyview.report.study_text import record_line
+    from manyview.report.study.text import record_line
 
     if quiet or not trials:
         yield None

@@ -87,7 +87,7 @@ def datasets(
     """List the data sets known by name, and which are here."""
     from manyview.data.catalog.cards import CATALOG
     from manyview.data.catalog.paths import find_card, is_here
-    from manyview.report.dataset_text import card_document, card_text, catalog_text
+    from manyview.report.listings import card_document, card_text, catalog_text
 
     cards = list(CATALOG.values()) if name is None else [find_card(name)]
     listed = [(card, is_here(card, data_dir)) for card in cards]
@@ -110,7 +110,7 @@ def methods(
 ) -> None:
     """List the methods: paper, cost, whether they label new samples, and their defaults."""
     from manyview.methods import METHODS, find_method
-    from manyview.report.method_text import method_document, methods_text
+    from manyview.report.listings import method_document, methods_text
 
     chosen = list(METHODS.values()) if name is None else [find_method(name)]
     if as_json:

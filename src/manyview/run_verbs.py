@@ -96,8 +96,8 @@ def fit(
     label was given; probability: of that label; confidence: of the sample's place in the graph;
     known: whether a label was given; given: that label), run.json, history.csv and the model.
     """
-    from manyview.report.run_page import report_files
-    from manyview.report.run_text import run_text
+    from manyview.report.run.page import report_files
+    from manyview.report.run.text import run_text
     from manyview.runs.fitting import fit_run
     from manyview.runs.settings import RunSettings, parse_params
     from manyview.tuning.tuned_data import read_params
@@ -154,7 +154,7 @@ def predict(
     DATA must hold the views of the run, by name. Writes CSV: sample_id, label, probability.
     Where DATA come with labels, says how well these agree.
     """
-    from manyview.report.run_text import prediction_text
+    from manyview.report.run.text import prediction_text
     from manyview.runs.predicting import check_writable, predict_run, write_predictions
 
     source = data_options.source(data, labels)
@@ -194,7 +194,7 @@ def explain(
     The parts add up to the log-odds of the answer against the runner-up. Without --sample, say
     how many of all answers change when a view is left out.
     """
-    from manyview.report.explanation_text import reasons_text
+    from manyview.report.run.text import reasons_text
     from manyview.runs.explaining import explain_run
 
     reasons = explain_run(run, sample, data_options.source(data) if data else None)

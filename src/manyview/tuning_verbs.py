@@ -64,7 +64,7 @@ def tune(
     Stop it at any time: the same command goes on from there. Leaves a folder with tuning.json
     (the parameters, for `manyview fit --params`), trials.csv and importance.svg.
     """
-    from manyview.report.tuning_figure import tuning_files
+    from manyview.report.figures.tuning import tuning_files
     from manyview.report.tuning_text import step_line, tuning_text
     from manyview.runs.settings import RunSettings, parse_params
     from manyview.tuning.tuned_data import tune_data

@@ -3,7 +3,7 @@
 import pytest
 from pages import fit_nasty, run_of
 
-from manyview.report.run_page import run_page
+from manyview.report.run.page import run_page
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import pytest
 
 from manyview.experiments.plan import load_plan
 from manyview.experiments.study import Study
-from manyview.report.study_page import study_page
+from manyview.report.study.page import study_page
 
 pytestmark = pytest.mark.browser
 RESULTS = Path(__file__).parent.parent.parent / "results"

@@ -1,7 +1,7 @@
 """The list of methods."""
 
 from manyview.methods import METHODS
-from manyview.report.method_text import method_document, methods_text
+from manyview.report.listings import method_document, methods_text
 
 
 def test_every_method_is_listed_with_paper_year_cost_defaults_and_new_samples():

@@ -1,0 +1,313 @@
+"""A run and a prediction, told to people."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from manyview.data.label_values import shown_names
+from manyview.explain.records import Evidence, Explanation, ViewEffect
+from manyview.report.layout import set_sections, set_table, signed
+from manyview.runs.annotated_copy import COPY_STEM
+from manyview.runs.explaining import RunReasons
+from manyview.runs.predicting import Prediction
+from manyview.runs.records import ClassRecord, DataRecord, Run, Scores, TrainingRecord
+
+N_CLASSES_SHOWN = 20
+STOPPED = {
+    "converged": "until the loss had converged",
+    "max_epochs": "the most it may take; the loss had not converged yet",
+    "interrupted": "then interrupted; the best so far is kept",
+    "callback": "then stopped by a callback",
+}
+REPORT = {"report.html": "the whole report, to open in a browser"}
+FILES = {
+    "predictions.csv": "label, probability and confidence of every sample",
+    "run.json": "settings, versions, checksum, scores",
+    "history.csv": "loss and accuracy on the labeled samples by epoch",
+}
+
+
+def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
+    """Say what was read, done and found, and where the files are."""
+    sections = [
+        ("Data", [_data_line(run.data), *run.data.notes]),
+        ("Labels", [_labels_line(run)]),
+        ("Method", [_method_line(run)]),
+    ]
+    if run.training.n_epochs is not None:
+        sections.append(("Training", [_training_line(run.training)]))
+    sections.append(("", [""]))
+    sections.append(
+        (
+            "Result",
+            [
+                _result_line(run),
+                *_sureness_lines(run),
+                "",
+                _view_table(run),
+                "",
+                _class_table(run),
+                "",
+            ],
+        )
+    )
+    if run.doubts:
+        doubts = ", ".join(
+            f"{doubt.sample_id} ({doubt.label}, {doubt.probability:.2f})" for doubt in run.doubts
+        )
+        sections[-1][1].extend([f"Least certain, with label and probability: {doubts}.", ""])
+    files = {
+        **(REPORT if has_report else {}),
+        **FILES,
+        **_annotated_file(run),
+        "model.*": f"the model, for: manyview predict {run.folder} NEW_DATA",
+    }
+    listed = [f"  {name:<15}  {text}" for name, text in files.items()]
+    sections.append(("Files", ["\n".join([str(run.folder), *listed])]))
+    return set_sections(sections, width)
+
+
+def _annotated_file(run: Run) -> dict[str, str]:
+    if not run.settings.annotate:
+        return {}
+    suffix = Path(run.settings.source.names[0]).suffix.casefold()
+    return {f"{COPY_STEM}{suffix}": "the data with the results in .obs, .obsm and .obsp"}
+
+
+def prediction_text(prediction: Prediction, out: Path | None, width: int) -> str:
+    """Say what was read, how many samples were labeled, and how well where that is known."""
+    data = prediction.data
+    sections = [
+        ("Data", [_data_line(data), *data.notes, *prediction.notes]),
+        ("Model", [f"{prediction.method} of {prediction.folder}"]),
+        ("Result", [f"{data.n_samples:,} samples labeled"]),
+    ]
+    if prediction.scores is not None:
+        scores = prediction.scores
+        sections[-1][1].append(_scores_line(scores, f"{scores.n_scored:,} samples with a label"))
+    if prediction.abstain_below is not None:
+        sections[-1][1].append(
+            f"{prediction.n_unknown:,} of them unknown, below a probability of "
+            f"{prediction.abstain_below:g}"
+        )
+    if out is not None:
+        sections.append(("File", [str(out)]))
+    return set_sections(sections, width)
+
+
+def _data_line(data: DataRecord) -> str:
+    n_views = len(data.views) + len(data.graphs)
+    line = f"{data.name}: {data.n_samples:,} samples, {n_views} view{'' if n_views == 1 else 's'}"
+    return f"{line}, {len(data.classes)} classes" if data.classes else line
+
+
+def _labels_line(run: Run) -> str:
+    asked = run.settings
+    if asked.label_ratio is None:
+        return f"{run.n_labeled:,} known, {run.n_unlabeled:,} unknown"
+    return (
+        f"{run.n_labeled:,} shown, {run.n_unlabeled:,} hidden "
+        f"({asked.protocol}, ratio {asked.label_ratio:g}, seed {asked.seed})"
+    )
+
+
+def _method_line(run: Run) -> str:
+    words = [run.settings.method]
+    if run.training.n_neighbors is not None:
+        words.append(f"{run.training.n_neighbors} neighbours in each view")
+    recalls = run.training.neighbor_recall or {}
+    if min(recalls.values(), default=1.0) < 1:
+        found = ", ".join(f"{share:.1%} in {name}" for name, share in recalls.items())
+        words.append(f"searched approximately (found of the true ones: {found})")
+    standardized = [
+        name for name, kind in (run.training.scaling or {}).items() if kind == "standard"
+    ]
+    if standardized and "scaling" not in run.settings.params:
+        words.append(f"columns standardised in {shown_names(standardized)}")
+    words.extend(f"{name}={value}" for name, value in run.settings.params.items())
+    return ", ".join(words)
+
+
+def _training_line(training: TrainingRecord) -> str:
+    stopped = STOPPED[training.stopped or "max_epochs"]
+    networks = f"{training.n_networks} networks, the last " * (training.n_networks > 1)
+    return f"{networks}{training.n_epochs} epochs, {stopped}; {training.seconds:.1f} s"
+
+
+def _result_line(run: Run) -> str:
+    if run.scores is not None:
+        return _scores_line(run.scores, f"{run.scores.n_scored:,} hidden labels")
+    if run.n_unlabeled == 0:
+        return "no sample was left to label"
+    return f"{run.n_unlabeled:,} samples labeled"
+
+
+def _sureness_lines(run: Run) -> list[str]:
+    lines = []
+    if run.calibration is not None:
+        found = run.calibration
+        lines.append(
+            f"probabilities calibrated on {found.n_held_out:,} held-out labels: temperature "
+            f"{found.temperature:.2f}, error (ECE) {found.error_before:.1%} before, "
+            f"{found.error_after:.1%} after" + ("; few labels, so a weak estimate" * found.is_weak)
+        )
+    if run.abstention is not None:
+        rule = run.abstention
+        right = "" if rule.accuracy is None else f", {rule.accuracy:.1%} of them right"
+        lines.append(
+            f"{rule.n_answered:,} answers of probability {rule.below:g} or more{right}; "
+            f"{rule.n_unknown:,} samples are unknown"
+        )
+    return lines
+
+
+def _scores_line(scores: Scores, what: str) -> str:
+    return (
+        f"accuracy {scores.accuracy:.1%} on the {what} "
+        f"(balanced {scores.balanced_accuracy:.1%}, macro-F1 {scores.macro_f1:.1%})"
+    )
+
+
+def _view_table(run: Run) -> str:
+    sizes = {
+        **{name: str(size) for name, size in run.data.views.items()},
+        **dict.fromkeys(run.data.graphs, "graph"),
+    }
+    if run.view_importance is None:
+        return set_table(("view", "features"), list(sizes.items()), "<>")
+    rows = [(name, size, f"{run.view_importance[name]:.1%}") for name, size in sizes.items()]
+    return set_table(("view", "features", "importance"), rows, "<>>")
+
+
+def _class_table(run: Run) -> str:
+    def row(one: ClassRecord) -> tuple[str, ...]:
+        return str(one.label), f"{one.n_labeled:,}", f"{one.n_found:,}"
+
+    shown = [row(one) for one in run.classes[:N_CLASSES_SHOWN]]
+    table = set_table(("class", "labeled", "found"), shown, "<>>")
+    n_more = len(run.classes) - len(shown)
+    return f"{table}\nand {n_more} more classes, in run.json" if n_more > 0 else table
+
+
+N_CLASSES, N_NEIGHBORS, N_SOURCES = 5, 10, 5
+NOT_LEARNED_ANEW = (
+    "Left out: the view's edges and features are gone and the other views take their place; "
+    "nothing is learned anew."
+)
+
+
+def reasons_text(reasons: RunReasons, width: int) -> str:
+    """Tell why one sample got its answer, or what each view does to all answers."""
+    sections: list[tuple[str, list[str]]] = [
+        ("Run", [f"{reasons.method} of {reasons.folder}, {reasons.n_samples:,} samples"])
+    ]
+    if reasons.explanation is None:
+        sections.append(("Views", _effects(reasons.view_effects)))
+    else:
+        is_new = reasons.explanation.row >= reasons.n_samples
+        sections += _explanation(reasons.explanation, is_new)
+    return set_sections(sections, width)
+
+
+def _explanation(why: Explanation, is_new: bool) -> list[tuple[str, list[str]]]:
+    given = "came without a label" if why.given is None else f"came with the label {why.given}"
+    given = "came after the fit" if is_new else given
+    chances = sorted(why.probabilities.items(), key=lambda pair: -pair[1])
+    listed = ", ".join(f"{label} {chance:.3f}" for label, chance in chances[:N_CLASSES])
+    n_more = len(chances) - N_CLASSES
+    more = f" and {n_more} more class{'' if n_more == 1 else 'es'}" if n_more > 0 else ""
+    total = signed(why.margin)
+    return [
+        ("Sample", [f"{why.name}, {given}"]),
+        ("Answer", [f"{listed}{more}", ""]),
+        (
+            "Reasons",
+            [
+                f"The log-odds of {why.answer} against {why.runner_up} are {total}. They are the "
+                "sum of what the sample and its neighbours in the graph send, and of the same by "
+                "view.",
+                "",
+                _neighbor_table(why),
+                "",
+            ],
+        ),
+        ("Views", [*_view_evidence_table(why), ""]),
+        ("Sources", [_sources(why)]),
+    ]
+
+
+def _neighbor_table(why: Explanation) -> str:
+    head = ("neighbour", "label", f"for {why.answer}", f"for {why.runner_up}", "sum", "by view")
+    shown = why.neighbors[:N_NEIGHBORS]
+    rows = [("itself", _label(why.itself), *_parts(why.itself), _shares(why.itself.views))]
+    rows += [(one.name, _label(one), *_parts(one), _shares(one.views)) for one in shown]
+    n_rest, for_answer, for_runner_up = why.rest(N_NEIGHBORS)
+    if n_rest:
+        sums = (signed(for_answer), signed(for_runner_up), signed(for_answer - for_runner_up))
+        rows.append((f"{n_rest} others", "", *sums, ""))
+    totals = (signed(why.logit), signed(why.runner_up_logit), signed(why.margin))
+    rows.append(("all", "", *totals, ""))
+    return set_table(head, rows, "<<>>><")
+
+
+def _view_evidence_table(why: Explanation) -> list[str]:
+    if len(why.views) == 1:
+        return [f"{why.views[0].view} is the only view."]
+    rows = [
+        (
+            one.view,
+            signed(one.margin),
+            str(one.answer_without),
+            f"{one.probability_without:.3f}",
+            "changes the answer" if one.changes_answer else "",
+        )
+        for one in why.views
+    ]
+    head = ("view", "sum", "answer without it", "probability", "")
+    return [set_table(head, rows, "<><><"), "", NOT_LEARNED_ANEW]
+
+
+def _sources(why: Explanation) -> str:
+    listed = ", ".join(
+        f"{one.name} ({_label(one)}) {signed(one.margin)}" for one in why.sources[:N_SOURCES]
+    )
+    return (
+        f"The features behind these sums are those of {len(why.sources):,} samples. The largest "
+        f"parts: {listed}."
+    )
+
+
+def _effects(effects: tuple[ViewEffect, ...]) -> list[str]:
+    if not effects:
+        return ["There is one view only, so none can be left out."]
+    rows = [
+        (
+            one.view,
+            f"{one.n_changed:,}",
+            f"{one.share_changed:.1%}",
+            "" if one.accuracy_without is None else f"{one.accuracy_without:.1%}",
+        )
+        for one in effects
+    ]
+    first = effects[0]
+    table = set_table(("view left out", "answers that change", "share", "accuracy"), rows, "<>>>")
+    return [
+        table,
+        "",
+        f"Accuracy is on the {first.n_scored:,} labels the method was given; it is "
+        f"{first.accuracy or 0:.1%} with all views.",
+        NOT_LEARNED_ANEW,
+    ]
+
+
+def _label(one: Evidence) -> str:
+    return f"{one.answer}" if one.given is None else f"{one.given}, given"
+
+
+def _parts(one: Evidence) -> tuple[str, str, str]:
+    return signed(one.for_answer), signed(one.for_runner_up), signed(one.margin)
+
+
+def _shares(views: Mapping[str, Any]) -> str:
+    ordered = sorted(views.items(), key=lambda pair: -pair[1])
+    return ", ".join(f"{view} {share:.0%}" for view, share in ordered)

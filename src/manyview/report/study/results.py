@@ -1,0 +1,269 @@
+"""Results of a study: what the records of each cell come to, and the paper's number beside it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from statistics import fmean, stdev
+from typing import Any
+
+from manyview.errors import check_choice
+from manyview.experiments.plan import Cell, Entry, Plan
+from manyview.experiments.store import DONE
+from manyview.experiments.study import Study
+
+OWN_METHOD = "mgcn-dns"  # stands out in charts
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number of every record, and how to show it.
+
+    Attributes
+    ----------
+    scale
+        Factor from a record's number to the one shown.
+    in_paper
+        Whether the paper reports it.
+    """
+
+    name: str
+    title: str
+    unit: str
+    scale: float = 1.0
+    decimals: int = 1
+    higher_is_better: bool = True
+    in_paper: bool = False
+
+    def text(self, value: float) -> str:
+        """Write a number of this metric."""
+        return f"{value:,.{self.decimals}f}"
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("accuracy", "Accuracy", "percent", scale=100.0, in_paper=True),
+        Metric("balanced_accuracy", "Balanced accuracy", "percent", scale=100.0),
+        Metric("macro_f1", "Macro-F1", "percent", scale=100.0),
+        Metric("seconds", "Time", "seconds", higher_is_better=False),
+        Metric("peak_memory_mb", "Peak memory", "MB", decimals=0, higher_is_better=False),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """One cell of a study: its finished trials, its failures, and the paper's number.
+
+    Attributes
+    ----------
+    by_seed
+        The metric of every finished trial, in the unit shown.
+    failures
+        Why trials failed, one text a trial.
+    paper
+        Mean and deviation in the paper, in percent.
+    """
+
+    cell: Cell
+    n_planned: int
+    by_seed: Mapping[int, float]
+    failures: tuple[str, ...] = ()
+    paper: tuple[float, float] | None = None
+
+    @property
+    def mean(self) -> float | None:
+        """Mean over the finished seeds; None without any."""
+        return fmean(self.by_seed.values()) if self.by_seed else None
+
+    @property
+    def std(self) -> float | None:
+        """Standard deviation over the finished seeds; None with fewer than two."""
+        return stdev(self.by_seed.values()) if len(self.by_seed) > 1 else None
+
+    @property
+    def shortfall(self) -> str:
+        """What keeps the cell from being whole, in words; nothing where it is, or was not begun."""
+        parts = []
+        if self.by_seed and len(self.by_seed) < self.n_planned:
+            parts.append(f"{len(self.by_seed)} of {self.n_planned} seeds")
+        for reason, count in Counter(self.failures).items():
+            parts.append(f"{count} failed: {reason}" if self.by_seed else reason)
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A cell of which ours and the paper's mean differ, in percent."""
+
+    dataset: str
+    entry: str
+    label_ratio: float
+    ours: float
+    paper: float
+
+    @property
+    def difference(self) -> float:
+        """Ours minus the paper's."""
+        return self.ours - self.paper
+
+
+def find_metric(name: str) -> Metric:
+    """Return a metric by its name."""
+    check_choice("metric", name, METRICS)
+    return METRICS[name]
+
+
+def study_results(study: Study, metric: Metric) -> dict[Cell, Result]:
+    """Sum up every cell of the plan, those of data sets that are not here included."""
+    results = {}
+    for cell, trials in study.plan.cells().items():
+        records = study.records_of(cell)
+        results[cell] = Result(
+            cell=cell,
+            n_planned=len(trials),
+            by_seed={
+                record["seed"]: metric.scale * record[metric.name]
+                for record in records
+                if record["status"] == DONE and metric.name in record
+            },
+            failures=tuple(reason_of(record) for record in records if record["status"] != DONE),
+            paper=_paper(study, cell) if metric.in_paper else None,
+        )
+    return results
+
+
+def reason_of(record: Mapping[str, Any]) -> str:
+    """Why a trial failed, in one line."""
+    status = str(record["status"])
+    reason = " ".join(str(record.get("reason") or "no reason known").split())
+    return (reason if status == "failed" else f"{status}, {reason}").rstrip(".")
+
+
+def far_from_paper(study: Study, points: float = 5.0) -> list[Difference]:
+    """Cells whose mean accuracy differs from the paper's by more than some points, widest first."""
+    found = []
+    for cell, result in study_results(study, METRICS["accuracy"]).items():
+        if result.paper is not None and result.mean is not None:
+            one = Difference(
+                cell.dataset, cell.entry, cell.label_ratio, result.mean, result.paper[0]
+            )
+            if abs(one.difference) > points:
+                found.append(one)
+    return sorted(found, key=lambda one: -abs(one.difference))
+
+
+def begun_datasets(
+    plan: Plan, entries: Sequence[Entry], results: Mapping[Cell, Result]
+) -> list[str]:
+    """List the data sets with a result of these entries."""
+    names = {entry.name for entry in entries}
+    begun = {cell.dataset for cell, r in results.items() if r.by_seed and cell.entry in names}
+    return [name for name in plan.datasets if name in begun]
+
+
+def curved_datasets(
+    plan: Plan, entries: Sequence[Entry], results: Mapping[Cell, Result]
+) -> list[str]:
+    """List the data sets begun with more than one share of labels, or all where none is yet."""
+    begun = begun_datasets(plan, entries, results)
+    ratios = {(cell.dataset, cell.label_ratio) for cell, r in results.items() if r.by_seed}
+    return [name for name in begun if sum(one == name for one, _ in ratios) > 1] or begun
+
+
+def dataset_title(name: str) -> str:
+    """Name a data set in a heading: a file without its folders.
+
+    Examples
+    --------
+    >>> dataset_title("bbcsports"), dataset_title("data/farm.mat")
+    ('bbcsports', 'farm.mat')
+    """
+    return PurePath(name).name or name
+
+
+def ratio_title(label_ratio: float) -> str:
+    """Name a share of labels.
+
+    Examples
+    --------
+    >>> ratio_title(0.1), ratio_title(0.005)
+    ('10 % labels', '0.5 % labels')
+    """
+    return f"{100 * label_ratio:.6g} % labels"
+
+
+def point_title(point: tuple[tuple[str, Any], ...]) -> str:
+    """Name a point of a grid.
+
+    Examples
+    --------
+    >>> point_title((("gamma", 0.5), ("tau", None)))
+    'gamma 0.5, tau none'
+    """
+    return ", ".join(f"{name} {value_title(value)}" for name, value in point)
+
+
+def value_title(value: Any) -> str:
+    """Write a parameter's value."""
+    if value is None:
+        return "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _paper(study: Study, cell: Cell) -> tuple[float, float] | None:
+    # The paper names a value for a method, not for the points of a grid.
+    if cell.point or cell.protocol != study.plan.protocols[0]:
+        return None
+    return study.plan.paper.get(cell.dataset, {}).get(cell.entry, {}).get(cell.label_ratio)
+
+
+RowKey = tuple[Entry, tuple[tuple[str, Any], ...]]
+Column = tuple[str, str]  # data set and protocol
+NOT_RUN = "An empty cell has not been run."
+
+
+@dataclass(frozen=True)
+class StudyView:
+    """A study, a metric, what the records of each cell come to by it, and the test over splits."""
+
+    study: Study
+    metric: Metric
+    results: dict[Cell, Result]
+    test: str
+
+    def name(self, *parts: str) -> str:
+        """Name a table, good for a file."""
+        metric = () if self.metric.in_paper else (self.metric.name,)
+        return "-".join((self.study.plan.name, *metric, *parts)).replace("_", "-")
+
+    def find(self, row: RowKey, column: Column, ratio: float) -> Result | None:
+        """Return the result at a place of a table; None where the plan has none."""
+        entry, point = row
+        return self.results.get(Cell(column[0], entry.name, point, ratio, column[1]))
+
+    def is_begun(self, dataset: str) -> bool:
+        """Whether there is, or can be, a result of our own."""
+        return dataset not in self.study.skipped or any(
+            result.by_seed or result.failures
+            for cell, result in self.results.items()
+            if cell.dataset == dataset
+        )
+
+    def caption(self) -> list[str]:
+        """Say what the numbers are."""
+        metric, counts = self.metric, sorted({r.n_planned for r in self.results.values()})
+        splits = "one split" if counts == [1] else f"{'/'.join(map(str, counts))} splits"
+        where = " on the hidden labels" if metric.higher_is_better else " of a fit"
+        sentences = [
+            f"{metric.title} in {metric.unit}{where}, mean (standard deviation) over {splits}."
+        ]
+        if any(not r.by_seed and not r.failures for r in self.results.values()):
+            sentences.append(NOT_RUN)
+        return sentences
+
+    def absent(self) -> list[str]:
+        """Name the data sets that are not here."""
+        names = [name for name in self.study.plan.datasets if not self.is_begun(name)]
+        return [f"Not here: {', '.join(map(dataset_title, names))}."] if names else []

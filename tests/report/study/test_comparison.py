@@ -1,0 +1,68 @@
+from math import isnan, sqrt
+
+import pytest
+from scipy import stats
+
+from manyview.report.study.comparison import (
+    average_ranks,
+    corrected_t_test,
+    paired_t_test,
+    signed_rank_test,
+)
+
+
+def test_equal_values_share_the_mean_of_their_ranks():
+    assert average_ranks([[3.0, 3.0, 1.0]]) == [1.5, 1.5, 3.0]
+
+
+def test_ranks_are_averaged_over_cases():
+    assert average_ranks([[9.0, 8.0, 7.0], [7.0, 8.0, 9.0], [9.0, 8.0, 7.0]]) == [
+        pytest.approx(5 / 3),
+        2.0,
+        pytest.approx(7 / 3),
+    ]
+
+
+def test_lowest_value_is_first_where_less_is_better():
+    assert average_ranks([[9.0, 8.0]], higher_is_better=False) == [2.0, 1.0]
+
+
+def test_corrected_t_test_equals_the_formula_by_hand():
+    # mean 2, variance 1, n 3, and 9 tested samples for each labeled one
+    t = 2 / sqrt((1 / 3 + 9) * 1)
+    assert corrected_t_test([1.0, 2.0, 3.0], 0.1) == pytest.approx(2 * stats.t.sf(t, 2))
+
+
+def test_corrected_t_test_is_more_cautious_the_fewer_are_labeled():
+    differences = [4.0, 5.0, 6.0, 5.0, 4.5]
+    p_values = [corrected_t_test(differences, ratio) for ratio in (0.9, 0.5, 0.1, 0.01)]
+    assert p_values == sorted(p_values)
+    assert paired_t_test(differences) < p_values[0]
+
+
+def test_paired_t_test_equals_scipys():
+    first, second = [90.0, 91.0, 88.5, 92.0], [89.0, 90.5, 88.0, 90.0]
+    differences = [a - b for a, b in zip(first, second, strict=True)]
+    assert paired_t_test(differences) == pytest.approx(stats.ttest_rel(first, second).pvalue)
+
+
+def test_differences_without_spread_are_certain_or_none():
+    assert paired_t_test([2.0, 2.0, 2.0]) == 0.0
+    assert corrected_t_test([0.0, 0.0], 0.1) == 1.0
+
+
+def test_one_split_tells_nothing():
+    assert isnan(paired_t_test([2.0]))
+
+
+def test_signed_rank_test_equals_the_count_by_hand():
+    # All six differences have one sign: 2 of 2^6 sign patterns are as extreme.
+    assert signed_rank_test([1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 0, 0]) == pytest.approx(2 / 64)
+
+
+def test_five_data_sets_cannot_be_told_apart():
+    assert signed_rank_test([1, 2, 3, 4, 5], [0, 0, 0, 0, 0]) > 0.05
+
+
+def test_equal_results_have_no_say():
+    assert signed_rank_test([1.0, 2.0], [1.0, 2.0]) == 1.0
