@@ -91,7 +91,7 @@ def unlabeled_cohort(tiny_views):
 @pytest.fixture
 def manyview(capsys):
     """Run a command; returns its exit code, output and errors."""
-    from manyview.cli import main
+    from manyview.cli.app import main
 
     def run(*arguments):
         with pytest.raises(SystemExit) as end:

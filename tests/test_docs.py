@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 from page_blocks import FLAGS, Block, NearOutput, blocks, commands
 
-from manyview.cli import main
+from manyview.cli.app import main
 from manyview.data.catalog.load import load_dataset
 from manyview.errors import DataFileError
 

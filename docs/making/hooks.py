@@ -51,7 +51,7 @@ def formula(source: str, *_: Any, **__: Any) -> str:
 
 def help_of(command: str) -> str:
     """Return what a command prints of itself, 80 characters wide."""
-    from manyview.cli import main
+    from manyview.cli.app import main
 
     out = io.StringIO()
     with patch.dict(os.environ, COLUMNS="80", NO_COLOR="1"), redirect_stdout(out):

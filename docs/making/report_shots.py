@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from manyview.cli import main as manyview
+from manyview.cli.app import main as manyview
 
 FOLDER = Path(__file__).parent.parent / "figures"
 NAMES = ("chromium", "chromium-browser", "google-chrome")

@@ -1,5 +1,5 @@
 """`python -m manyview`: the command line."""
 
-from manyview.cli import main
+from manyview.cli.app import main
 
 main()

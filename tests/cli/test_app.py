@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manyview.cli import main
+from manyview.cli.app import main
 from manyview.data.catalog.cards import CATALOG
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.methods import METHODS
@@ -382,7 +382,7 @@ def test_help_of_a_verb_lists_its_options(manyview, verb):
 def test_help_does_not_wait_for_torch():
     script = (
         "import sys\n"
-        "from manyview.cli import main\n"
+        "from manyview.cli.app import main\n"
         "try:\n    main(['fit', '--help'])\n"
         "except SystemExit:\n    pass\n"
         "print({'torch', 'sklearn', 'scipy', 'numpy', 'rich'} & sys.modules.keys())"

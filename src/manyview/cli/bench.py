@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyview.options import INTERRUPTED, AsJson, DataDir, Quiet
-from manyview.terminal import print_json, print_text, width
+from manyview.cli.console import print_json, print_text, width
+from manyview.cli.options import INTERRUPTED, AsJson, DataDir, Quiet
 
 if TYPE_CHECKING:
     from manyview.experiments.engines import OnRecord

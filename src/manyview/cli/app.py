@@ -9,12 +9,12 @@ from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
-from manyview.bench import bench_app
+from manyview.cli.bench import bench_app
+from manyview.cli.console import print_json, print_text, width
+from manyview.cli.options import INTERRUPTED, AsJson, DataDir
+from manyview.cli.runs import explain, fit, predict
+from manyview.cli.tuning import propose, tune
 from manyview.errors import ManyviewError
-from manyview.options import INTERRUPTED, AsJson, DataDir
-from manyview.run_verbs import explain, fit, predict
-from manyview.terminal import print_json, print_text, width
-from manyview.tuning_verbs import propose, tune
 
 # Libraries that take long to import (torch, scikit-learn) are imported by the verbs that need them.
 

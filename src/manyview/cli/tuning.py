@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from manyview.options import (
+from manyview.cli.console import print_json, print_text, width
+from manyview.cli.options import (
     INTERRUPTED,
     NO_OPTIONS,
     AsJson,
@@ -19,7 +20,6 @@ from manyview.options import (
     Run,
     with_data_options,
 )
-from manyview.terminal import print_json, print_text, width
 
 
 @with_data_options
