@@ -18,9 +18,10 @@ demo: .venv/.installed-core  ## install, then label 1,797 digits from 2 % of the
 test: .venv/.installed-dev  ## run all tests but the slow ones; real data from MANYVIEW_DATA
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --maxprocesses 4
 
-check: .venv/.installed-dev  ## lint, formatting, types
+check: .venv/.installed-dev  ## lint, formatting, spelling, imports, types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
 	$(BIN)/mypy
 
 build: .venv/.installed-dev  ## make the wheel and the sdist in dist/

@@ -66,12 +66,12 @@ def run(dataset, ratio, seed):
     temperatures = {"before": 1.0, "best": fit_temperature(logits, truth, prior_spread=1e6)}
     record = {"n_labeled": int((~hidden).sum()), "n_held_out": 0, "n_folds_auto": None}
     if found is not None:
-        parts = held_out_parts(model.given_codes_, 3, np.random.default_rng(seed))
+        parts = held_out_parts(model.y_, 3, np.random.default_rng(seed))
         first = parts[found.samples] == parts[found.samples].min()
-        temperatures["one fold"] = fit_temperature(found.logits[first], found.codes[first])
+        temperatures["one fold"] = fit_temperature(found.logits[first], found.y_encoded[first])
         temperatures["three folds"] = found.temperature
         record["n_held_out"] = found.n_held_out
-        record["n_folds_auto"] = choose_n_folds(model.given_codes_)
+        record["n_folds_auto"] = choose_n_folds(model.y_)
     return {
         **record,
         "accuracy": round(float((logits.argmax(axis=1) == truth).mean()), 6),

@@ -8,7 +8,11 @@ from manyview.methods import METHODS
 
 OWN = "mgcn-dns"  # stands out in figures
 PLAIN = {"graph_learning": None, "node_selection": None}
-ALONE = {"scaling": "unit", "joint_graph": False, "linear_teacher": False}  # no other teaches it
+ALONE = {
+    "scaling": "unit",
+    "early_fusion_graph": False,
+    "linear_teacher": False,
+}  # no other teaches it
 PARAMETERS = {
     OWN: {},
     "paper": {"recipe": "paper"},

@@ -64,7 +64,7 @@ class DenseMGCNDNS(nn.Module):
 
     Shapes
     ------
-    view_graphs : [view, node, node], renormalised
+    view_graphs : [view, node, node], renormalized
     features : [node, feature]
     returns : [node, class], logits
     """

@@ -127,7 +127,8 @@ def beside_taught(study):
         return ""
     modules = "a little" if min(gaps) >= NOTICEABLE else "nothing"
     return (
-        "Against a plain GCN that its own answers teach in the same way, without chosen scaling, "
+        "Against a plain GCN that its own predictions teach in the same way, without chosen "
+        "scaling, "
         f"joint graph and linear teacher, the default is at {', '.join(alone)}. Against itself "
         f"without graph learning and node selection it is at {', '.join(off)}: the paper's two "
         f"modules add {modules} to what the lessons bring."

@@ -30,7 +30,7 @@ def add_missing(file, names, key, settings, run, tell, load=None):
     tell
         Called with what `run` returned; returns a few words to print.
     load
-        Called with a name; returns the data set. None loads those of the catalogue.
+        Called with a name; returns the data set. None loads those of the catalog.
     """
     console = Console(highlight=False)
     done = {tuple(record[part] for part in ("dataset", *key)) for record in read(file)}

@@ -26,7 +26,7 @@ SEEDS = range(3)
 RATIO = 0.05
 FORMS = {
     "default": PARAMETERS["mgcn-dns"],
-    'class_shares="answers"': {"class_shares": "answers"},
+    'class_shares="predictions"': {"class_shares": "predictions"},
     "plain GCN": PARAMETERS["plain"],
 }
 

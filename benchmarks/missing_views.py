@@ -60,7 +60,7 @@ def fill_means(views, present):
     return MultiView(filled)
 
 
-def answer(dataset, way, present, labels, seed):
+def prediction(dataset, way, present, labels, seed):
     """Label all samples in one of the three ways."""
     model = MGCNDNSClassifier(recipe="paper", random_state=seed)
     if way == "kept":
@@ -68,27 +68,27 @@ def answer(dataset, way, present, labels, seed):
     if way == "mean":
         return model.fit(fill_means(dataset.views, present), labels).transduction_
     classes, counts = np.unique(labels[is_known(labels)], return_counts=True)
-    answers = np.repeat(classes[[counts.argmax()]], len(labels))
+    predictions = np.repeat(classes[[counts.argmax()]], len(labels))
     whole = present.all(axis=1)
     if len(set(labels[whole][is_known(labels[whole])].tolist())) > 1:  # else nothing to learn
-        answers[whole] = model.fit(dataset.views[whole], labels[whole]).transduction_
-    return answers
+        predictions[whole] = model.fit(dataset.views[whole], labels[whole]).transduction_
+    return predictions
 
 
 def run(dataset, way, share, seed):
     rng = np.random.default_rng([seed, round(1000 * share)])
     present = remove_pairs(len(dataset.views), dataset.views.n_views, share, rng)
     labels = hide_labels(dataset.labels, RATIO, random_state=seed)
-    answers = answer(dataset, way, present, labels, seed)
+    predictions = prediction(dataset, way, present, labels, seed)
     hidden, whole = ~is_known(labels), present.all(axis=1)
-    right = answers == dataset.labels
+    right = predictions == dataset.labels
     parts = {"complete": hidden & whole, "incomplete": hidden & ~whole}
     of_parts = {
         f"accuracy_{name}": round(float(right[part].mean()), 6) if part.any() else None
         for name, part in parts.items()
     }
     n_parts = {f"n_{name}": int(part.sum()) for name, part in parts.items()}
-    return scores(answers, dataset.labels, hidden) | of_parts | n_parts | {"ratio": RATIO}
+    return scores(predictions, dataset.labels, hidden) | of_parts | n_parts | {"ratio": RATIO}
 
 
 if __name__ == "__main__":

@@ -32,10 +32,10 @@ def run(dataset, variant, seed):
     model = MGCNDNSClassifier(random_state=seed)
     views = MultiView(dataset.views)
     if variant == "held out":
-        answers = model.fit(views[~is_new], labels[~is_new]).predict(views[is_new])
+        predictions = model.fit(views[~is_new], labels[~is_new]).predict(views[is_new])
     else:
-        answers = model.fit(views, labels).transduction_[is_new]
-    accuracy = round(float(np.mean(answers == dataset.labels[is_new])), 6)
+        predictions = model.fit(views, labels).transduction_[is_new]
+    accuracy = round(float(np.mean(predictions == dataset.labels[is_new])), 6)
     return {"ratio": RATIO, "accuracy": accuracy}
 
 

@@ -37,9 +37,9 @@ def main(arguments, file, datasets, series, shares, seeds, run, *, x_name, own):
         drawn.savefig(target, metadata={"Date": None} if target.endswith("svg") else None)
 
 
-def scores(answers, truth, counts):
+def scores(predictions, truth, counts):
     """Accuracy, balanced accuracy and macro-F1 on the samples that count."""
-    found = score(answers, truth, counts)
+    found = score(predictions, truth, counts)
     names = ("accuracy", "balanced_accuracy", "macro_f1")
     return {name: round(getattr(found, name), 6) for name in names}
 

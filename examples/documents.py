@@ -13,6 +13,6 @@ print(f"accuracy on {hidden.sum()} hidden labels: {accuracy:.1%}")
 
 document = int(hidden.argmax())
 why = model.explain(document)
-print(f"document {document}: class {why.answer}, before {why.runner_up}; because of documents")
+print(f"document {document}: class {why.prediction}, before {why.runner_up}; because of documents")
 for neighbor in sorted(why.neighbors, key=lambda one: -one.margin)[:3]:
     print(f"  {neighbor.name}: {neighbor.margin:+.2f} of {why.margin:+.2f}")

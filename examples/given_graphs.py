@@ -12,4 +12,4 @@ accuracy = (model.transduction_[hidden] == data.labels[hidden]).mean()
 print(f"accuracy on {hidden.sum()} hidden labels: {accuracy:.1%}")
 
 for effect in model.view_effects(data.labels):
-    print(f"without {effect.view}: {effect.n_changed} answers change")
+    print(f"without {effect.view}: {effect.n_changed} predictions change")

@@ -14,5 +14,5 @@ folder = tempfile.mkdtemp()
 MGCNDNSClassifier(random_state=0).fit(data.views[~is_new], labels).save(folder)
 
 model = MGCNDNSClassifier.load(folder)  # safetensors and JSON, never pickle
-answers = model.predict(data.views[is_new])
-print(f"right on {is_new.sum()} new samples: {(answers == data.labels[is_new]).mean():.1%}")
+predictions = model.predict(data.views[is_new])
+print(f"right on {is_new.sum()} new samples: {(predictions == data.labels[is_new]).mean():.1%}")

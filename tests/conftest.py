@@ -43,7 +43,7 @@ def draw_tiny_views(rng: np.random.Generator) -> TinyViews:
     labels = np.repeat([0, 1, 2], 20)
     views = {
         name: 3 * rng.normal(size=(3, width))[labels] + rng.normal(size=(60, width))
-        for name, width in {"shape": 5, "colour": 8}.items()
+        for name, width in {"shape": 5, "color": 8}.items()
     }
     known_labels = np.where(np.arange(60) % 20 < 4, labels, -1)
     order = rng.permutation(60)
@@ -73,13 +73,13 @@ def shapes(tmp_path, tiny_views):
 
 @pytest.fixture
 def unlabeled_cohort(tiny_views):
-    """The tiny views as MuData: 60 samples named p0 to p59, the last five lack `colour`."""
+    """The tiny views as MuData: 60 samples named p0 to p59, the last five lack `color`."""
     anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
     pd = pytest.importorskip("pandas")
     names = [f"p{number}" for number in range(60)]
     parts = {}
     for name, view in tiny_views.views.items():
-        n_rows = 55 if name == "colour" else 60
+        n_rows = 55 if name == "color" else 60
         parts[name] = anndata.AnnData(
             view[:n_rows],
             obs=pd.DataFrame(index=names[:n_rows]),

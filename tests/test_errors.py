@@ -4,8 +4,9 @@ import warnings
 
 import pytest
 
-from manyview.errors import CalibrationWarning, InputError, check_choice, warn_user
+from manyview.errors import CalibrationWarning, InputError, warn_user
 from manyview.estimators.calibration import calibrate_or_warn
+from manyview.validation import check_choice
 
 
 def test_warning_points_at_the_line_outside_the_package():

@@ -18,7 +18,7 @@ QUICK = {"mgcn-dns": {"max_epochs": 60}, "gcn-fusion": {"max_epochs": 60}, "co-g
 FEW_EPOCHS = {"mgcn-dns": {"max_epochs": 20}}
 # Dropout hits nodes by their row, so renumbering them is another draw.
 WITHOUT_DROPOUT = ("mgcn-dns", "gcn-fusion", "co-gcn")
-CAN_LABEL_NEW = [name for name, method in METHODS.items() if method.labels_new_samples()]
+CAN_LABEL_NEW = [name for name, method in METHODS.items() if method.is_inductive()]
 CANNOT_LABEL_NEW = [name for name in METHODS if name not in CAN_LABEL_NEW]
 
 every_method = pytest.mark.parametrize("name", METHODS)
@@ -62,7 +62,7 @@ def test_method_labels_every_sample_well(fitted, tiny_views):
     assert fitted.classes_.tolist() == [0, 1, 2]
     assert fitted.transduction_.shape == tiny_views.labels.shape
     assert fitted.n_features_in_ == 13
-    assert fitted.view_names_ == ["shape", "colour"]
+    assert fitted.view_names_ == ["shape", "color"]
 
 
 @every_method
@@ -95,7 +95,7 @@ def test_hidden_labels_change_nothing(name, fitted, tiny_views):
 
 @every_method
 def test_one_view_is_enough(name, tiny_views):
-    model = make(name).fit(tiny_views.views["colour"], tiny_views.known_labels)
+    model = make(name).fit(tiny_views.views["color"], tiny_views.known_labels)
     assert accuracy(model, tiny_views) > 0.7
 
 
@@ -157,7 +157,7 @@ def test_all_samples_may_be_labeled(name, tiny_views):
 
 
 @every_method
-def test_answers_follow_the_samples_when_they_are_renumbered(name, fitted, tiny_views, rng):
+def test_predictions_follow_the_samples_when_they_are_renumbered(name, fitted, tiny_views, rng):
     order = rng.permutation(60)
     shuffled = {key: view[order] for key, view in tiny_views.views.items()}
     before, after = fitted, make(name)
@@ -171,7 +171,7 @@ def test_answers_follow_the_samples_when_they_are_renumbered(name, fitted, tiny_
 
 
 @every_method
-def test_a_class_without_a_label_is_never_an_answer(name, tiny_views):
+def test_a_class_without_a_label_is_never_an_prediction(name, tiny_views):
     """One rule for all: it is not in `classes_`, and nobody is given it."""
     labels = np.where(tiny_views.known_labels == 2, -1, tiny_views.known_labels)
     model = make(name).fit(tiny_views.views, labels)
@@ -190,7 +190,7 @@ def test_parameters_round_trip_and_clone_is_not_fitted(name, fitted, tiny_views)
 
 
 @every_method
-def test_saved_model_answers_the_same(name, fitted, tiny_views, tmp_path):
+def test_saved_model_predictions_the_same(name, fitted, tiny_views, tmp_path):
     fitted.save(tmp_path)
     loaded = METHODS[name].load(tmp_path)
     np.testing.assert_array_equal(loaded.transduction_, fitted.transduction_)

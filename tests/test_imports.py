@@ -33,7 +33,7 @@ def test_the_package_alone_imports_nothing_heavy():
         ["datasets", "mnist", "--json"],
     ],
 )
-def test_help_and_the_catalogue_import_nothing_heavy(arguments):
+def test_help_and_the_catalog_import_nothing_heavy(arguments):
     code = (
         "from manyview.cli.app import main\n"
         f"try:\n    main({arguments})\nexcept SystemExit as end:\n    assert not end.code"

@@ -40,7 +40,7 @@ def test_table_compares_seeds_that_all_have(tmp_path, monkeypatch):
         f'"accuracy": {0.5 + 0.1 * seed}}}\n'
         for seed in range(2)
         for draw in label_draws.DRAWS
-        for form in ('"default"', '"class_shares=\\"answers\\""', '"plain GCN"')
+        for form in ('"default"', '"class_shares=\\"predictions\\""', '"plain GCN"')
     ]
     file.write_text("".join(lines[:-1]))
     told = label_draws.table().splitlines()

@@ -28,7 +28,7 @@ def test_every_part_can_be_left_out_and_is_put_back(monkeypatch):
     assert found["second round"]["n_rounds"] == 1
     assert len({one["accuracy"] for one in found.values()}) > 3
     assert {name: getattr(lessons, name) for name in before} == before
-    assert lessons.view_agreement.__module__ == "manyview.self_training.pseudo_labels"
+    assert lessons.assortativity.__module__ == "manyview.self_training.pseudo_labels"
 
 
 def test_parts_of_the_table_are_those_of_the_study(tmp_path, monkeypatch):

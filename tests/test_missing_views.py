@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
 
-from manyview.data.cross_validation import AllSamples
+from manyview.data.cross_validation import TransductiveViews
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
@@ -53,7 +53,7 @@ def test_what_an_absent_row_holds_cannot_matter(name, metric, tiny_views, incomp
         garbage = MultiView(with_values(tiny_views.views, present, value), present=present)
         again = make(name, metric=metric).fit(garbage, labels)
         np.testing.assert_array_equal(again.label_distributions_, model.label_distributions_)
-        if model.labels_new_samples():
+        if model.is_inductive():
             expected = model.predict_proba(incomplete[:20])
             np.testing.assert_array_equal(again.predict_proba(garbage[:20]), expected)
 
@@ -150,12 +150,12 @@ def test_a_given_graph_may_lack_samples(tiny_views, rng):
     assert np.isfinite(model.predict_proba(again[:20])).all()
 
 
-def literal_fused(attachment, n_neighbors, new):
+def literal_fused(inductive_state, n_neighbors, new):
     """Edges and loops of new samples, one at a time, over the views that both ends have."""
     rows, loops = [], []
     for i in range(len(new)):
         row, loop, own = np.zeros(50), 0.0, new.present[i]
-        for v, (name, anchor) in enumerate(attachment.anchors.items()):
+        for v, (name, anchor) in enumerate(inductive_state.anchors.items()):
             if not own[v]:
                 continue
             fitted = np.flatnonzero(anchor.degrees > 0)
@@ -165,13 +165,13 @@ def literal_fused(attachment, n_neighbors, new):
             for j in nearest:
                 both = [
                     u
-                    for u, other in enumerate(attachment.anchors.values())
+                    for u, other in enumerate(inductive_state.anchors.values())
                     if own[u] and other.degrees[j] > 0
                 ]
                 weight = 1 / np.sqrt((len(nearest) + 1) * anchor.degrees[j])
-                share = attachment.coefficients[v] / attachment.coefficients[both].sum()
+                share = inductive_state.coefficients[v] / inductive_state.coefficients[both].sum()
                 row[j] += share * weight
-            share = attachment.coefficients[v] / attachment.coefficients[own].sum()
+            share = inductive_state.coefficients[v] / inductive_state.coefficients[own].sum()
             loop += share / (len(nearest) + 1)
         rows.append(row)
         loops.append(loop)
@@ -182,9 +182,9 @@ def test_new_samples_are_linked_in_the_views_they_have(tiny_views, incomplete):
     model = make(max_epochs=30, n_neighbors=4).fit(incomplete[:50], tiny_views.known_labels[:50])
     new = incomplete[50:]
     assert not new.present.all()
-    links = model.attachment_.attached(new)
-    edges, loops = model.attachment_._fuse(links.view_edges, links.view_degrees, new)
-    expected = literal_fused(model.attachment_, 4, new)
+    links = model.inductive_state_.attached(new)
+    edges, loops = model.inductive_state_._fuse(links.view_edges, links.view_degrees, new)
+    expected = literal_fused(model.inductive_state_, 4, new)
     np.testing.assert_allclose(edges.toarray(), expected[0], atol=1e-6)
     np.testing.assert_allclose(loops, expected[1], atol=1e-6)
     assert (model.predict(new) == tiny_views.labels[50:]).mean() > 0.7
@@ -200,7 +200,7 @@ def test_new_samples_may_all_lack_a_view_that_the_fit_had(tiny_views, incomplete
 
 def test_views_may_come_in_another_order_at_predict(tiny_views, incomplete, present):
     model = make().fit(incomplete, tiny_views.known_labels)
-    turned = {name: tiny_views.views[name] for name in ("colour", "shape")}
+    turned = {name: tiny_views.views[name] for name in ("color", "shape")}
     other = MultiView(turned, present=present[:, ::-1])
     np.testing.assert_allclose(
         model.predict_proba(other), model.predict_proba(incomplete), atol=1e-6
@@ -279,7 +279,7 @@ def test_a_view_of_one_sample_has_a_graph_of_its_loop(tiny_views):
     assert model.view_graphs_[0].nnz == 1
 
 
-def test_the_pass_run_again_gives_the_answers_of_the_fit(tiny_views, incomplete):
+def test_the_pass_run_again_gives_the_predictions_of_the_fit(tiny_views, incomplete):
     model = make().fit(incomplete, tiny_views.known_labels)
     again = softmax(model.explainer().fitted.logits() / model.temperature_)
     np.testing.assert_allclose(again, model.label_distributions_, atol=1e-4)
@@ -290,14 +290,17 @@ def test_leaving_a_view_out_is_lacking_it(tiny_views, present):
     model = make(node_selection=None, graph_learning=None)
     model.fit(MultiView(tiny_views.views, present=present), tiny_views.known_labels)
     explainer = model.explainer()
-    attachment = model.attachment_
-    features, factor = attachment.anchors["colour"].features, attachment.input_scaling.factors[1]
-    center = attachment.input_scaling.center[5:]
+    inductive_state = model.inductive_state_
+    features, factor = (
+        inductive_state.anchors["color"].features,
+        inductive_state.input_scaling.factors[1],
+    )
+    center = inductive_state.input_scaling.center[5:]
     scale = np.sqrt(2 / present.sum(axis=1))[:, None]
     hidden = scale * present[:, [1]] * (features * factor - center)
     graph = model.view_graphs_[1].toarray()
-    hidden = np.maximum(graph @ hidden @ attachment.weights[0][5:], 0)
-    expected = graph @ hidden @ attachment.weights[1]
+    hidden = np.maximum(graph @ hidden @ inductive_state.weights[0][5:], 0)
+    expected = graph @ hidden @ inductive_state.weights[1]
     logits = explainer.fitted.logits(left_out=0)
     np.testing.assert_allclose(logits[present[:, 1]], expected[present[:, 1]], atol=1e-4)
     alone = ~present[:, 1]
@@ -310,13 +313,13 @@ def test_reasons_of_a_sample_add_up_and_name_only_views_it_has(tiny_views, incom
     why = model.explain(row)
     parts = [why.itself, *why.neighbors]
     assert sum(part.margin for part in parts) == pytest.approx(why.margin)
-    assert {view for part in parts for view in part.views} == {"colour"}
-    assert [one.view for one in model.view_effects()] == ["shape", "colour"]
+    assert {view for part in parts for view in part.views} == {"color"}
+    assert [one.view for one in model.view_effects()] == ["shape", "color"]
 
 
 def test_cross_validation_over_labels_and_warm_starts_know_the_mask(tiny_views, incomplete):
-    everybody = AllSamples(incomplete)
-    assert everybody.checksum() != AllSamples(tiny_views.views).checksum()
+    everybody = TransductiveViews(incomplete)
+    assert everybody.checksum() != TransductiveViews(tiny_views.views).checksum()
     rows = np.flatnonzero(tiny_views.known_labels >= 0)
     model = make().fit(everybody[rows], tiny_views.labels[rows])
     expected = make().fit(incomplete, tiny_views.known_labels)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from manyview.numerics import share_out, softmax
+from manyview.numerics import normalize_rows, softmax
 
 
 def test_softmax_equals_its_formula_and_survives_large_logits(rng):
@@ -15,5 +15,5 @@ def test_softmax_equals_its_formula_and_survives_large_logits(rng):
 
 def test_evidence_is_shared_out_however_small_and_zeros_get_the_fallback():
     evidence = np.array([[1e-300, 3e-300], [0.0, 0.0], [5e-324, 0.0], [2.0, -1e-9]])
-    shares = share_out(evidence, fallback=np.array([0.3, 0.7]))
+    shares = normalize_rows(evidence, fallback=np.array([0.3, 0.7]))
     np.testing.assert_allclose(shares, [[0.25, 0.75], [0.3, 0.7], [1.0, 0.0], [1.0, 0.0]])

@@ -53,7 +53,7 @@ def pictures(tmp_path_factory):
         "<style>a { background: url(https://example.org/x) }</style>",
     ],
 )
-def test_what_is_fetched_from_outside_is_recognised(markup):
+def test_what_is_fetched_from_outside_is_recognized(markup):
     assert OUTSIDE.search(markup)
     assert not OUTSIDE.search('<a href="https://example.org">there</a> <img src="a.png">')
 

@@ -47,8 +47,8 @@ def test_dropped_samples_get_the_most_frequent_class(dataset, tiny_views):
     present[:, 1] = False
     labels = np.where(np.arange(60) == np.flatnonzero(tiny_views.labels == 2)[0], 2, -1)
     labels[np.flatnonzero(tiny_views.labels == 1)[:2]] = 1
-    answers = missing_views.answer(dataset, "dropped", present, labels, seed=0)
-    assert set(answers.tolist()) == {1}
+    predictions = missing_views.prediction(dataset, "dropped", present, labels, seed=0)
+    assert set(predictions.tolist()) == {1}
 
 
 def test_what_is_in_the_file_is_not_done_again(dataset, tmp_path, monkeypatch):

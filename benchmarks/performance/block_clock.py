@@ -3,7 +3,7 @@
 Forward, a block is the call of its module, or of `convolve` with its activation and dropout.
 Backward, autograd numbers its nodes in the order in which the forward pass makes them, so the
 numbers before and after a call tell which nodes are the block's; a node's time runs from its start
-to the start of the next one. The optimiser's step has hooks of its own. All else (the loss, the
+to the start of the next one. The optimizer's step has hooks of its own. All else (the loss, the
 mean of the weights, the curve) is the rest.
 """
 
@@ -22,7 +22,7 @@ from torch.optim.optimizer import (
 )
 
 FUSION, LEARNING, SELECTION = "fusion", "graph learning", "node selection"
-CONVOLUTION, OPTIMIZER, REST = "convolution", "optimiser", "rest"
+CONVOLUTION, OPTIMIZER, REST = "convolution", "optimizer", "rest"
 BLOCKS = (FUSION, LEARNING, SELECTION, CONVOLUTION, OPTIMIZER, REST)
 
 

@@ -2,7 +2,7 @@
 
 Both get the same graphs, of samples of MNIST-10K where its file is at hand. Each measurement has
 a process of its own. Memory is its peak above what it held after a tiny fit, once over all (data
-and the search for neighbours included), once from the finished graphs on.
+and the search for neighbors included), once from the finished graphs on.
 """
 
 import os
@@ -94,9 +94,9 @@ def dense_epochs(
         [torch.from_numpy(support.matrix_of(one).toarray()).float() for one in view_weights.T]
     )
     features = features if center is None else features - center
-    classes, codes = np.unique(labels, return_inverse=True)
-    is_labeled = torch.from_numpy(classes[codes] != -1)
-    known = torch.from_numpy(codes)[is_labeled] - 1  # -1 sorts first
+    classes, y_encoded = np.unique(labels, return_inverse=True)
+    is_labeled = torch.from_numpy(classes[y_encoded] != -1)
+    known = torch.from_numpy(y_encoded)[is_labeled] - 1  # -1 sorts first
     widths = [features.shape[1], model.hidden, len(classes) - 1]
     with torch.random.fork_rng():
         torch.manual_seed(0)

@@ -27,7 +27,7 @@ N_EPOCHS = 3  # of each form in each round, after one to warm up
 OURS, TUTORIAL = "MGCN-DNS", "PyG, edge_index as in its tutorial"
 FORMS = (
     TUTORIAL,
-    "PyG, edge_index normalised once",
+    "PyG, edge_index normalized once",
     "PyG, CSR",
     "PyG, CSR with 32-bit indices",
 )

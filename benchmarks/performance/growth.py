@@ -74,7 +74,7 @@ def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
         "peak_mb": peak,
         "accuracy": float(np.mean(model.transduction_[hidden] == classes[hidden])),
         "label_ratio": LABEL_RATIO,
-        "recall": model.neighbor_recall_,  # of the search for neighbours, by view
+        "recall": model.neighbor_recall_,  # of the search for neighbors, by view
         "blocks": seen["blocks"],
         "bandwidth": bandwidth_shares(seen["support"], model.hidden),
     }

@@ -38,7 +38,7 @@ def imports(n_rounds: int) -> dict[str, Any]:
 
 
 def commands(n_rounds: int) -> dict[str, Any]:
-    """Seconds of whole processes: Python alone, and commands that should answer at once."""
+    """Seconds of whole processes: Python alone, and commands that should prediction at once."""
     cases: dict[str, Sequence[str]] = {"python -c pass": ("-c", "pass")}
     cases |= {" ".join(("manyview", *words)): ("-m", "manyview", *words) for words in COMMANDS}
     seconds: dict[str, list[float]] = {case: [] for case in cases}

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from manyview.report.figures.style import COLORS, GREY, INK, STYLE, looks, panels
+from manyview.report.figures.style import COLORS, GRAY, INK, STYLE, looks, panels
 from manyview.report.figures.write import UNSAID
 from performance.block_clock import BLOCKS
 from performance.epoch import OURS
@@ -52,7 +52,7 @@ def growth_figure(rows: list[Row]) -> Figure:
     with rc_context(STYLE):
         for axis, (title, unit, values) in zip(axes, series, strict=True):
             linear = [values[0] * size / sizes[0] for size in sizes]
-            axis.loglog(sizes, linear, color=GREY, linestyle=":", zorder=2)
+            axis.loglog(sizes, linear, color=GRAY, linestyle=":", zorder=2)
             axis.loglog(sizes, values, **look.line())
             if len(sizes) > 1:
                 title = f"{title}: samples$^{{{exponent(sizes, values):.2f}}}$"

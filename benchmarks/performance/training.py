@@ -20,12 +20,12 @@ Train = Callable[..., Any]
 @contextmanager
 def instead_of_training(function: Callable[..., Any]) -> Iterator[None]:
     """Have `fit` call `function(train, network, *arguments, **settings)` where it would train."""
-    train = classifier.train_on_codes
+    train = classifier.train_network
 
     def called(network: nn.Module, *arguments: Any, **settings: Any) -> Any:
         return function(train, network, *arguments, **settings)
 
-    with mock.patch.object(classifier, "train_on_codes", called):
+    with mock.patch.object(classifier, "train_network", called):
         yield
 
 
@@ -39,7 +39,7 @@ class EpochClock:
         )
 
     def stop(self) -> list[float]:
-        """Return the seconds of every epoch but the first, which sets up the optimiser."""
+        """Return the seconds of every epoch but the first, which sets up the optimizer."""
         self._hook.remove()
         stamps = [*self._stamps, time.perf_counter()]
         return np.diff(stamps)[1:].tolist()

@@ -25,7 +25,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Colour sessions as such, and put the help of a command where a comment names it."""
+    """Color sessions as such, and put the help of a command where a comment names it."""
     markdown = SESSION.sub("```pycon", markdown)
     return HELP.sub(lambda found: f"```text\n{help_of(found[1])}```", markdown)
 

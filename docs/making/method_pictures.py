@@ -2,8 +2,8 @@
 
     python docs/making/method_pictures.py [FOLDER]
 
-Every picture has the samples at the same places. A grey circle is a sample whose label nobody has
-given, the figure in it its true class; colour and shape are the label it was given or answered.
+Every picture has the samples at the same places. A gray circle is a sample whose label nobody has
+given, the figure in it its true class; color and shape are the label it was given or predicted.
 """
 
 import sys
@@ -133,7 +133,7 @@ def draw_selected(fit: SmallFit) -> Sheet:
     return with_nodes(sheet, fit, fit.labels)
 
 
-def draw_answers(fit: SmallFit) -> Sheet:
+def draw_predictions(fit: SmallFit) -> Sheet:
     """Draw the label of every sample; wrong ones ringed."""
     sheet = Sheet(*SIZE)
     draw_edges(sheet, fit.points, edges_of(off_diagonal(fit.model.selected_graph_)))
@@ -141,8 +141,8 @@ def draw_answers(fit: SmallFit) -> Sheet:
 
 
 def draw_overview(fit: SmallFit) -> Sheet:
-    """Draw labels given, one view, fused, selected, answered: the same samples in a row."""
-    stages = (draw_given, draw_view_graph(0), draw_fused, draw_selected, draw_answers)
+    """Draw labels given, one view, fused, selected, predicted: the same samples in a row."""
+    stages = (draw_given, draw_view_graph(0), draw_fused, draw_selected, draw_predictions)
     width, gap = SIZE[0], 26
     sheet = Sheet(len(stages) * (width + gap) - gap, SIZE[1] + 34)
     names = ("few labels", "a graph a view", "fused", "selected", "all labels")
@@ -160,7 +160,7 @@ def draw_overview(fit: SmallFit) -> Sheet:
 def with_nodes(
     sheet: Sheet, fit: SmallFit, labels: np.ndarray, radius: np.ndarray | None = None
 ) -> Sheet:
-    """Draw all samples, in colour where labels say a class."""
+    """Draw all samples, in color where labels say a class."""
     for sample, point in enumerate(fit.points):
         label = int(labels[sample])
         draw_node(
@@ -184,7 +184,7 @@ PICTURES: dict[str, Callable[[SmallFit], Sheet]] = {
     "ranks": draw_ranks,
     "confidence": draw_confidence,
     "selected": draw_selected,
-    "answers": draw_answers,
+    "predictions": draw_predictions,
     "overview": draw_overview,
 }
 

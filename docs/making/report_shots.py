@@ -32,7 +32,7 @@ def fit_digits(folder: Path) -> Path:
 
 
 def main(folder: Path) -> None:
-    """Fit, open the report in light colours, and keep a picture of each part."""
+    """Fit, open the report in light colors, and keep a picture of each part."""
     folder.mkdir(parents=True, exist_ok=True)
     path = os.environ.get("MANYVIEW_BROWSER") or next(filter(None, map(shutil.which, NAMES)))
     with tempfile.TemporaryDirectory() as run, sync_playwright() as playwright:

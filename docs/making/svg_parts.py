@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-# Okabe and Ito's colours, told apart by all; every class also has a shape of its own.
+# Okabe and Ito's colors, told apart by all; every class also has a shape of its own.
 COLORS = ("#56b4e9", "#e69f00", "#009e73")
 STYLE = """
 .sheet { fill: #ffffff }
@@ -84,7 +84,7 @@ def draw_node(
     radius: float = 9,
     wrong: bool = False,
 ) -> None:
-    """Draw a sample: grey, or in colour and shape of a class by its number."""
+    """Draw a sample: gray, or in color and shape of a class by its number."""
     x, y = point
     look = {"class_": "node wrong" if wrong else "node"}
     if number is not None:

@@ -12,49 +12,77 @@ from typing import Any as _Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.active_learning.proposals import propose_labels
+    from manyview.base.classifier import MethodCard, MultiViewClassifier
+    from manyview.base.summary import FitSummary
+    from manyview.callbacks.context import FitContext
     from manyview.callbacks.mlflow import MLflowCallback
     from manyview.callbacks.tensorboard import TensorBoardCallback
     from manyview.data.catalog.load import load_dataset
     from manyview.data.catalog.synthetic import make_multiview_classification
-    from manyview.data.cross_validation import AllSamples, LabelHidingSplit
+    from manyview.data.cross_validation import LabelHidingSplit, TransductiveViews
     from manyview.data.dataset import Dataset
     from manyview.data.io.readers import read_views
     from manyview.data.splits import draw_labeled, hide_labels
     from manyview.data.views import MultiView
     from manyview.errors import DataFileError, InputError, ManyviewError
+    from manyview.estimators.manyview import ManyviewClassifier
     from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+    from manyview.estimators.parameters import (
+        CalibrationConfig,
+        GraphLearningConfig,
+        NeighborGraph,
+        NodeSelectionConfig,
+        TrainingConfig,
+    )
     from manyview.integrations.omics import annotate
     from manyview.integrations.per_view import PerView
     from manyview.integrations.pyg import from_pyg, to_pyg
-    from manyview.methods import METHODS
+    from manyview.methods import METHODS, register_method
+    from manyview.self_training.pseudo_labels import PseudoLabeler
+    from manyview.system.config import config_context, get_config, set_config
     from manyview.tuning.scorers import SCORERS
     from manyview.tuning.search import tune
 
 __version__ = _version("manyview")
 
-# Public name -> where it lives; loaded when first asked for, so that the command line is quick.
-_HOMES = {
-    "AllSamples": "manyview.data.cross_validation",
+# Public name -> its module; imported when first used, so that the command line starts fast.
+_MODULES = {
+    "CalibrationConfig": "manyview.estimators.parameters",
     "DataFileError": "manyview.errors",
     "Dataset": "manyview.data.dataset",
+    "FitContext": "manyview.callbacks.context",
+    "FitSummary": "manyview.base.summary",
+    "GraphLearningConfig": "manyview.estimators.parameters",
     "InputError": "manyview.errors",
     "LabelHidingSplit": "manyview.data.cross_validation",
     "METHODS": "manyview.methods",
-    "MLflowCallback": "manyview.callbacks.mlflow",
     "MGCNDNSClassifier": "manyview.estimators.mgcn_dns",
+    "MLflowCallback": "manyview.callbacks.mlflow",
+    "ManyviewClassifier": "manyview.estimators.manyview",
     "ManyviewError": "manyview.errors",
+    "MethodCard": "manyview.base.classifier",
     "MultiView": "manyview.data.views",
+    "MultiViewClassifier": "manyview.base.classifier",
+    "NeighborGraph": "manyview.estimators.parameters",
+    "NodeSelectionConfig": "manyview.estimators.parameters",
     "PerView": "manyview.integrations.per_view",
+    "PseudoLabeler": "manyview.self_training.pseudo_labels",
     "SCORERS": "manyview.tuning.scorers",
     "TensorBoardCallback": "manyview.callbacks.tensorboard",
+    "TrainingConfig": "manyview.estimators.parameters",
+    "TransductiveViews": "manyview.data.cross_validation",
     "annotate": "manyview.integrations.omics",
+    "config_context": "manyview.system.config",
     "draw_labeled": "manyview.data.splits",
     "from_pyg": "manyview.integrations.pyg",
+    "get_config": "manyview.system.config",
     "hide_labels": "manyview.data.splits",
     "load_dataset": "manyview.data.catalog.load",
     "make_multiview_classification": "manyview.data.catalog.synthetic",
     "propose_labels": "manyview.active_learning.proposals",
     "read_views": "manyview.data.io.readers",
+    "register_method": "manyview.methods",
+    "set_config": "manyview.system.config",
     "to_pyg": "manyview.integrations.pyg",
     "tune": "manyview.tuning.search",
 }
@@ -62,35 +90,50 @@ _HOMES = {
 __all__ = [
     "METHODS",
     "SCORERS",
-    "AllSamples",
+    "CalibrationConfig",
     "DataFileError",
     "Dataset",
+    "FitContext",
+    "FitSummary",
+    "GraphLearningConfig",
     "InputError",
     "LabelHidingSplit",
     "MGCNDNSClassifier",
     "MLflowCallback",
+    "ManyviewClassifier",
     "ManyviewError",
+    "MethodCard",
     "MultiView",
+    "MultiViewClassifier",
+    "NeighborGraph",
+    "NodeSelectionConfig",
     "PerView",
+    "PseudoLabeler",
     "TensorBoardCallback",
+    "TrainingConfig",
+    "TransductiveViews",
     "__version__",
     "annotate",
+    "config_context",
     "draw_labeled",
     "from_pyg",
+    "get_config",
     "hide_labels",
     "load_dataset",
     "make_multiview_classification",
     "propose_labels",
     "read_views",
+    "register_method",
+    "set_config",
     "to_pyg",
     "tune",
 ]
 
 
 def __getattr__(name: str) -> _Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'manyview' has no attribute {name!r}")
-    return getattr(_import_module(_HOMES[name]), name)
+    return getattr(_import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -24,7 +24,20 @@ class ManyviewError(Exception):
 
 
 class InputError(ManyviewError, ValueError):
-    """Views, labels or a parameter break a rule."""
+    """Views, labels or a parameter break a rule.
+
+    Parameters
+    ----------
+    message
+        One sentence: what, the rule, what it got, the way out.
+    parameter
+        Name of the parameter at fault, as the constructor takes it; the command line turns it
+        into the option.
+    """
+
+    def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
 
 
 class InputTypeError(InputError, TypeError):
@@ -59,16 +72,6 @@ def did_you_mean(word: object, choices: Iterable[str]) -> str:
     """
     close = get_close_matches(str(word), [str(choice) for choice in choices], n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
-
-
-def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
-    """Refuse a value that is not one of the choices, and suggest the nearest."""
-    allowed = list(choices)
-    if any(value is choice or value == choice for choice in allowed):
-        return
-    listed = ", ".join(repr(choice) for choice in allowed)
-    words = [choice for choice in allowed if isinstance(choice, str)]
-    raise InputError(f"{name} must be one of {listed}; got {value!r}.{did_you_mean(value, words)}")
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -1,4 +1,4 @@
-"""Scores of classes made into probabilities whose largest is the score's largest."""
+"""Turn scores into probabilities: softmax, rows that sum to 1, projection to the simplex."""
 
 import numpy as np
 
@@ -15,24 +15,26 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True))
 
 
-def share_out(evidence: np.ndarray, fallback: np.ndarray) -> np.ndarray:
-    """Scale each row of evidence, none of it negative, to a sum of 1.
+def normalize_rows(values: np.ndarray, fallback: np.ndarray | None = None) -> np.ndarray:
+    """Scale each row to a sum of 1.
 
-    A sample that no evidence reaches, a row of zeros, gets the `fallback`: the shares of the
-    classes among the labeled samples.
+    With a `fallback` [class], negative values count as 0, and rows of zeros, such as those of
+    samples that no label reaches, become the fallback.
 
     Examples
     --------
-    >>> share_out(np.array([[3.0, 1.0], [0.0, 0.0]]), fallback=np.array([0.4, 0.6]))
+    >>> normalize_rows(np.array([[3.0, 1.0], [0.0, 0.0]]), fallback=np.array([0.4, 0.6]))
     array([[0.75, 0.25],
            [0.4 , 0.6 ]])
     """
-    evidence = np.maximum(evidence, 0.0)
-    totals = evidence.sum(axis=1, keepdims=True)
+    if fallback is None:
+        return np.asarray(values / values.sum(axis=1, keepdims=True))
+    values = np.maximum(values, 0.0)
+    totals = values.sum(axis=1, keepdims=True)
     # Dividing by the largest first keeps rows of tiny numbers from vanishing.
-    scaled = evidence / np.maximum(evidence.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    shares = scaled / np.maximum(scaled.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return np.asarray(np.where(totals > 0, shares, fallback))
+    scaled = values / np.maximum(values.max(axis=1, keepdims=True), np.finfo(float).tiny)
+    fractions = scaled / np.maximum(scaled.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return np.asarray(np.where(totals > 0, fractions, fallback))
 
 
 def project_to_simplex(rows: np.ndarray) -> np.ndarray:

@@ -1,10 +1,109 @@
-"""Checks of parameters, one sentence each, and the seed behind `random_state`."""
+"""Checks of parameters, one sentence each, and the seed behind `random_state`.
 
+A class declares the rules of its parameters in `_parameter_constraints`, a dict of parameter ->
+constraint, and `check_constraints` applies them before anything is learned.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any, Protocol
 
 import numpy as np
 
-from manyview.errors import InputError
+from manyview.errors import InputError, did_you_mean
+
+
+class Constraint(Protocol):
+    """A rule that the value of a parameter must keep."""
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise `InputError` if the value breaks the rule."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number within bounds."""
+
+    above: float | None = None
+    at_least: float | None = None
+    below: float | None = None
+    at_most: float | None = None
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse what is not a number within the bounds."""
+        check_number(
+            name,
+            value,
+            above=self.above,
+            at_least=self.at_least,
+            below=self.below,
+            at_most=self.at_most,
+        )
+
+
+@dataclass(frozen=True)
+class WholeNumber:
+    """A whole number of at least some size."""
+
+    at_least: int
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse fractions, and numbers that are too small."""
+        check_whole_number(name, value, at_least=self.at_least)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few values."""
+
+    options: tuple[object, ...]
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse any other value, and suggest the nearest."""
+        check_choice(name, value, self.options)
+
+
+@dataclass(frozen=True)
+class OrChoice:
+    """One of a few words, or else what another constraint asks for."""
+
+    options: tuple[object, ...]
+    other: Constraint
+
+    def check(self, name: str, value: Any) -> None:
+        """Check words against the options, everything else against the other constraint."""
+        if value is None and None in self.options:
+            return
+        if isinstance(value, str):
+            check_choice(name, value, self.options)
+        else:
+            self.other.check(name, value)
+
+
+def check_constraints(
+    params: Mapping[str, Any], constraints: Mapping[str, Constraint], *, prefix: str = ""
+) -> None:
+    """Refuse the first parameter that breaks its constraint.
+
+    Parameters
+    ----------
+    prefix
+        Of a nested parameter's name, such as "graph__"; it is part of the error's `parameter`,
+        not of its message.
+
+    Examples
+    --------
+    >>> check_constraints({"tau": -0.3}, {"tau": Number(above=0)})
+    Traceback (most recent call last):
+    manyview.errors.InputError: tau must be above 0; got -0.3.
+    """
+    for name, constraint in constraints.items():
+        try:
+            constraint.check(name, params[name])
+        except InputError as error:
+            error.parameter = f"{prefix}{name}"
+            raise
 
 
 def check_number(
@@ -14,6 +113,7 @@ def check_number(
     above: float | None = None,
     at_least: float | None = None,
     below: float | None = None,
+    at_most: float | None = None,
 ) -> None:
     """Refuse what is not a finite number within its bounds.
 
@@ -30,6 +130,7 @@ def check_number(
             (f"above {above}", above),
             (f"at least {at_least}", at_least),
             (f"below {below}", below),
+            (f"at most {at_most}", at_most),
         )
         if bound is not None
     ]
@@ -40,30 +141,47 @@ def check_number(
         and (above is None or number > above)
         and (at_least is None or number >= at_least)
         and (below is None or number < below)
+        and (at_most is None or number <= at_most)
     )
     if not fits:
         wanted = " and ".join(rules) if is_number else " ".join(["a number", *rules])
-        raise InputError(f"{name} must be {wanted or 'a number'}; got {value!r}.")
+        raise InputError(f"{name} must be {wanted or 'a number'}; got {value!r}.", parameter=name)
 
 
 def check_whole_number(name: str, value: object, *, at_least: int) -> None:
     """Refuse what is not a whole number of at least the given size."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
-        raise InputError(f"{name} must be a whole number of at least {at_least}; got {value!r}.")
+        raise InputError(
+            f"{name} must be a whole number of at least {at_least}; got {value!r}.",
+            parameter=name,
+        )
 
 
-def check_share(name: str, value: object) -> None:
+def check_fraction(name: str, value: object) -> None:
     """Refuse what is not a number from 0 to 1.
 
     Examples
     --------
-    >>> check_share("min_probability", 80)
+    >>> check_fraction("min_probability", 80)
     Traceback (most recent call last):
     manyview.errors.InputError: min_probability must be a number from 0 to 1; got 80.
     """
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not (is_number and 0 <= float(value) <= 1):  # type: ignore[arg-type]
-        raise InputError(f"{name} must be a number from 0 to 1; got {value!r}.")
+        raise InputError(f"{name} must be a number from 0 to 1; got {value!r}.", parameter=name)
+
+
+def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
+    """Refuse a value that is not one of the choices, and suggest the nearest."""
+    allowed = list(choices)
+    if any(value is choice or value == choice for choice in allowed):
+        return
+    listed = ", ".join(repr(choice) for choice in allowed)
+    words = [choice for choice in allowed if isinstance(choice, str)]
+    raise InputError(
+        f"{name} must be one of {listed}; got {value!r}.{did_you_mean(value, words)}",
+        parameter=name,
+    )
 
 
 def draw_seed(random_state: object) -> int:
@@ -80,6 +198,7 @@ def draw_seed(random_state: object) -> int:
     if isinstance(random_state, bool) or not isinstance(random_state, Integral) or random_state < 0:
         raise InputError(
             "random_state must be a whole number of at least 0, a numpy generator or None; "
-            f"got {random_state!r}."
+            f"got {random_state!r}.",
+            parameter="random_state",
         )
     return int(random_state)

@@ -97,6 +97,6 @@ def test_calls_that_break_a_rule_are_refused(model, tiny_views):
 
 
 def test_model_that_does_not_know_its_labels_is_refused(model):
-    del model.given_codes_
+    del model.y_
     with pytest.raises(InputError, match="Fit it again"):
         propose_labels(model, 1)

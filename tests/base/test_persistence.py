@@ -82,7 +82,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("kind", LABELS)
-def test_loaded_model_answers_as_the_saved_one(tmp_path, tiny_views, kind):
+def test_loaded_model_predictions_as_the_saved_one(tmp_path, tiny_views, kind):
     labels = LABELS[kind](tiny_views.known_labels)
     model = MGCNDNSClassifier(max_epochs=5, random_state=0).fit(tiny_views.views, labels)
     model.save(tmp_path)
@@ -101,7 +101,7 @@ def test_loaded_model_answers_as_the_saved_one(tmp_path, tiny_views, kind):
     [
         {"node_selection": None, "graph_learning": None},
         {"node_selection": "top-k", "n_layers": 3},
-        {"scaling": {"shape": "standard", "colour": "none"}, "class_weight": "balanced"},
+        {"scaling": {"shape": "standard", "color": "none"}, "class_weight": "balanced"},
     ],
     ids=["plain", "top-k", "scaling by view"],
 )
@@ -117,7 +117,7 @@ def test_every_variant_survives_saving(tmp_path, tiny_views, params):
 
 def test_sparse_views_and_given_graphs_survive_saving(tmp_path, tiny_views, rng):
     graph = sparse.csr_array(np.triu(rng.random((60, 60)) < 0.1, 1).astype(float))
-    views = {"words": sparse.csr_array(np.abs(tiny_views.views["colour"])), "links": graph}
+    views = {"words": sparse.csr_array(np.abs(tiny_views.views["color"])), "links": graph}
     data = MultiView(views, graphs=["links"])
     model = MGCNDNSClassifier(max_epochs=5, random_state=0).fit(data, tiny_views.known_labels)
     model.save(tmp_path)

@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 from manyview.baselines._mvar import (
     adaptive_regression,
     best_view_weights,
-    first_answers,
+    first_predictions,
     importance,
 )
 
@@ -22,37 +22,37 @@ def planted(rng, widths, spread=1.0):
     return features, np.where(np.arange(30) < 9, truth, -1), truth
 
 
-def literal_loop(features, codes, *, ridge, labeled_weight, power, max_iter, smooth):
+def literal_loop(features, y_encoded, *, ridge, labeled_weight, power, max_iter, smooth):
     """The steps as they are written, in the features whatever their number."""
-    known, n_views = codes >= 0, len(features)
-    given = np.eye(3)[codes[known]]
+    known, n_views = y_encoded >= 0, len(features)
+    given = np.eye(3)[y_encoded[known]]
     s = np.where(known, labeled_weight, 1.0)
     alpha = np.full(n_views, 1 / n_views)
-    beta = [np.ones(len(codes)) for _ in features]
-    answers = []
+    beta = [np.ones(len(y_encoded)) for _ in features]
+    predictions = []
     for x in features:
         centered = x[known] - x[known].mean(axis=0)
         w = np.linalg.solve(centered.T @ centered + ridge * np.eye(x.shape[1]), centered.T @ given)
-        answers.append(x @ w + (given - x[known] @ w).mean(axis=0))
+        predictions.append(x @ w + (given - x[known] @ w).mean(axis=0))
     objective = []
     for _ in range(max_iter):
         score = sum(
-            a**power * b[:, None] * answer
-            for a, b, answer in zip(alpha, beta, answers, strict=True)
+            a**power * b[:, None] * prediction
+            for a, b, prediction in zip(alpha, beta, predictions, strict=True)
         )
         labels = np.eye(3)[score.argmax(axis=1)]
         labels[known] = given
         losses, ws = [], []
         for v, x in enumerate(features):
-            residual = ((answers[v] - labels) ** 2).sum(axis=1)
+            residual = ((predictions[v] - labels) ** 2).sum(axis=1)
             beta[v] = s / (2 * np.sqrt(residual + smooth**2))
             xt = np.hstack([x, np.ones((len(x), 1))])
             w = np.linalg.solve(
                 xt.T @ np.diag(beta[v]) @ xt + ridge * np.eye(xt.shape[1]),
                 xt.T @ np.diag(beta[v]) @ labels,
             )
-            answers[v] = xt @ w
-            residual = ((answers[v] - labels) ** 2).sum(axis=1)
+            predictions[v] = xt @ w
+            residual = ((predictions[v] - labels) ** 2).sum(axis=1)
             losses.append(s @ (np.sqrt(residual + smooth**2) - smooth) + ridge * np.sum(w**2))
             ws.append(w)
         powers = np.array(losses) ** (1 / (1 - power))
@@ -65,10 +65,10 @@ def literal_loop(features, codes, *, ridge, labeled_weight, power, max_iter, smo
 @pytest.mark.parametrize("power", [1.5, 2.0, 4.0])
 @pytest.mark.parametrize("labeled_weight", [1.0, 100.0])
 def test_regression_equals_the_literal_loop(rng, widths, power, labeled_weight):
-    features, codes, _ = planted(rng, widths, spread=2.0)
+    features, y_encoded, _ = planted(rng, widths, spread=2.0)
     options = {"ridge": 0.1, "labeled_weight": labeled_weight, "power": power, "max_iter": 6}
-    score, alpha, ws, objective = literal_loop(features, codes, smooth=1e-4, **options)
-    found = adaptive_regression(features, codes, 3, tol=0, **options)
+    score, alpha, ws, objective = literal_loop(features, y_encoded, smooth=1e-4, **options)
+    found = adaptive_regression(features, y_encoded, 3, tol=0, **options)
     np.testing.assert_array_equal(found.scores.argmax(axis=1), score.argmax(axis=1))
     np.testing.assert_allclose(found.view_weights, alpha, rtol=1e-5)
     np.testing.assert_allclose(found.objective, objective, rtol=1e-6)
@@ -78,19 +78,19 @@ def test_regression_equals_the_literal_loop(rng, widths, power, labeled_weight):
 
 @pytest.mark.parametrize("wide", [False, True])
 def test_both_forms_of_the_systems_agree(rng, monkeypatch, wide):
-    features, codes, _ = planted(rng, (15, 19))
-    automatic = adaptive_regression(features, codes, 3, **{**OPTIONS, "ridge": 0.1})
+    features, y_encoded, _ = planted(rng, (15, 19))
+    automatic = adaptive_regression(features, y_encoded, 3, **{**OPTIONS, "ridge": 0.1})
     monkeypatch.setattr("manyview.baselines._mvar.DUAL_FROM", 0.0 if wide else np.inf)
-    forced = adaptive_regression(features, codes, 3, **{**OPTIONS, "ridge": 0.1})
+    forced = adaptive_regression(features, y_encoded, 3, **{**OPTIONS, "ridge": 0.1})
     np.testing.assert_allclose(forced.objective, automatic.objective, rtol=1e-6)
     np.testing.assert_allclose(forced.scores, automatic.scores, atol=1e-4)
 
 
 @pytest.mark.parametrize("widths", [(3, 60), (100,)])
-def test_sparse_views_give_the_answers_of_dense_ones(rng, widths):
-    features, codes, _ = planted(rng, widths)
-    dense = adaptive_regression(features, codes, 3, **OPTIONS)
-    thin = adaptive_regression([sparse.csr_array(v) for v in features], codes, 3, **OPTIONS)
+def test_sparse_views_give_the_predictions_of_dense_ones(rng, widths):
+    features, y_encoded, _ = planted(rng, widths)
+    dense = adaptive_regression(features, y_encoded, 3, **OPTIONS)
+    thin = adaptive_regression([sparse.csr_array(v) for v in features], y_encoded, 3, **OPTIONS)
     np.testing.assert_allclose(thin.objective, dense.objective, rtol=1e-6)
     np.testing.assert_allclose(thin.scores, dense.scores, atol=1e-5)
 
@@ -107,21 +107,21 @@ def test_objective_never_rises_while_the_labels_stay(rng, widths, labeled_weight
 
 
 def test_objective_never_rises_on_planted_classes(rng):
-    features, codes, _ = planted(rng, (4, 7, 50))
-    objective = np.array(adaptive_regression(features, codes, 3, **OPTIONS).objective)
+    features, y_encoded, _ = planted(rng, (4, 7, 50))
+    objective = np.array(adaptive_regression(features, y_encoded, 3, **OPTIONS).objective)
     assert np.all(np.diff(objective) <= 1e-9 * objective[:-1])
 
 
 def test_loop_stops_when_six_values_agree(rng):
-    features, codes, _ = planted(rng, (4, 7))
+    features, y_encoded, _ = planted(rng, (4, 7))
     options = {**OPTIONS, "max_iter": 200, "tol": 1e-6}
-    objective = adaptive_regression(features, codes, 3, **options).objective
+    objective = adaptive_regression(features, y_encoded, 3, **options).objective
     assert 6 <= len(objective) < 200
     assert max(objective[-6:]) - min(objective[-6:]) < 1e-6 * max(objective[-6:])
     assert max(objective[-7:-1]) - min(objective[-7:-1]) >= 1e-6 * max(objective[-7:-1])
 
 
-def test_best_view_weights_minimise_the_objective(rng):
+def test_best_view_weights_minimize_the_objective(rng):
     losses, power = rng.uniform(0.5, 3, size=4), 3.0
     best = best_view_weights(losses, power)
     assert best.sum() == pytest.approx(1)
@@ -139,12 +139,12 @@ def test_view_weights_do_not_overflow_at_extreme_powers():
 
 @pytest.mark.parametrize("width", [3, 40])
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
-def test_first_answers_equal_scikit_learns_ridge(rng, width, as_given):
+def test_first_predictions_equal_scikit_learns_ridge(rng, width, as_given):
     view, is_labeled = rng.normal(size=(30, width)) + 1, np.arange(30) < 12
     given = np.eye(3)[np.arange(12) % 3]
     reference = Ridge(alpha=0.2, solver="cholesky").fit(view[is_labeled], given).predict(view)
-    answers = first_answers(as_given(view), is_labeled, given, 0.2)
-    np.testing.assert_allclose(answers, reference, atol=1e-9)
+    predictions = first_predictions(as_given(view), is_labeled, given, 0.2)
+    np.testing.assert_allclose(predictions, reference, atol=1e-9)
 
 
 def test_duplicates_of_conflicting_labels_are_solved(rng):

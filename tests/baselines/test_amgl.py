@@ -14,7 +14,7 @@ from manyview.graphs.weighted_neighbors import probabilistic_neighbors
 
 
 def literal_laplacian(features, n_neighbors):
-    """I - D^-1/2 W D^-1/2 of the weighted neighbours, entry by entry."""
+    """I - D^-1/2 W D^-1/2 of the weighted neighbors, entry by entry."""
     n_samples = len(features)
     graph = np.zeros((n_samples, n_samples))
     for i in range(n_samples):
@@ -30,11 +30,11 @@ def literal_laplacian(features, n_neighbors):
     return np.eye(n_samples) - graph / np.sqrt(np.outer(degrees, degrees))
 
 
-def literal_labels(laplacians, codes, n_classes, n_rounds, factor=1.0):
+def literal_labels(laplacians, y_encoded, n_classes, n_rounds, factor=1.0):
     """Run the rounds as they are written, dense, with explicit inverses."""
-    known, unknown = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
-    labels = np.zeros((len(codes), n_classes))
-    labels[known, codes[known]] = 1.0
+    known, unknown = np.flatnonzero(y_encoded >= 0), np.flatnonzero(y_encoded < 0)
+    labels = np.zeros((len(y_encoded), n_classes))
+    labels[known, y_encoded[known]] = 1.0
     weights = [1 / len(laplacians)] * len(laplacians)
     objective = []
     for _ in range(n_rounds):
@@ -60,11 +60,11 @@ def laplacians(tiny_views):
 def test_labels_equal_the_literal_rounds(tiny_views, halve, form):
     dense = [literal_laplacian(view, 5) for view in tiny_views.views.values()]
     given = [sparse.csr_array(matrix) for matrix in dense] if form == "sparse" else dense
-    codes = tiny_views.known_labels
-    found = auto_weighted_labels(given, codes, 3, max_iter=4, tol=0.0, halve=halve)
+    y_encoded = tiny_views.known_labels
+    found = auto_weighted_labels(given, y_encoded, 3, max_iter=4, tol=0.0, halve=halve)
     n_rounds = 3 if halve else 4  # halved, the third round is worse than the second
     factor = 0.5 if halve else 1.0
-    labels, weights, objective = literal_labels(dense, codes, 3, n_rounds, factor)
+    labels, weights, objective = literal_labels(dense, y_encoded, 3, n_rounds, factor)
     assert len(found.objective) == n_rounds
     np.testing.assert_allclose(found.labels, labels, atol=1e-10)
     np.testing.assert_allclose(found.weights, weights)
@@ -91,10 +91,10 @@ def test_objective_never_rises(laplacians, tiny_views):
 
 
 def test_labels_are_a_minimum(laplacians, tiny_views, rng):
-    codes = tiny_views.known_labels
-    found = auto_weighted_labels(laplacians, codes, 3, max_iter=200, tol=1e-14)
+    y_encoded = tiny_views.known_labels
+    found = auto_weighted_labels(laplacians, y_encoded, 3, max_iter=200, tol=1e-14)
     for _ in range(20):
-        nearby = found.labels + 1e-3 * rng.normal(size=(60, 3)) * (codes < 0)[:, None]
+        nearby = found.labels + 1e-3 * rng.normal(size=(60, 3)) * (y_encoded < 0)[:, None]
         value = sum(np.sqrt(np.sum(nearby * (matrix @ nearby))) for matrix in laplacians)
         assert value > found.objective[-1]
 
@@ -109,10 +109,10 @@ def test_one_view_needs_no_weights(laplacians, tiny_views):
 def test_one_view_agrees_with_label_propagation(tiny_views):
     """Over D - W the harmonic labels are where Zhu's label propagation ends."""
     graph = probabilistic_neighbors(tiny_views.views["shape"], n_neighbors=8)
-    codes = tiny_views.known_labels
-    ours = auto_weighted_labels([laplacian(graph)], codes, 3, max_iter=3, tol=0.0).labels
+    y_encoded = tiny_views.known_labels
+    ours = auto_weighted_labels([laplacian(graph)], y_encoded, 3, max_iter=3, tol=0.0).labels
     theirs = LabelPropagation(kernel=lambda a, b: graph.toarray(), max_iter=100_000, tol=1e-10)
-    theirs.fit(np.arange(60.0)[:, None], codes)
+    theirs.fit(np.arange(60.0)[:, None], y_encoded)
     np.testing.assert_allclose(ours, theirs.label_distributions_, atol=1e-6)
 
 
@@ -126,11 +126,11 @@ def test_the_smoother_view_weighs_more(tiny_views, rng):
 def test_a_view_that_fits_exactly_does_not_divide_by_zero():
     pair = laplacian(sparse.csr_array(np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]])))
     ring = laplacian(sparse.csr_array(np.roll(np.eye(4), 1, axis=1) + np.roll(np.eye(4), -1, 1)))
-    codes = np.array([0, -1, 1, -1])
-    exact = auto_weighted_labels([pair], codes, 2, max_iter=10, tol=1e-8)
+    y_encoded = np.array([0, -1, 1, -1])
+    exact = auto_weighted_labels([pair], y_encoded, 2, max_iter=10, tol=1e-8)
     np.testing.assert_array_equal(exact.labels.argmax(axis=1), [0, 0, 1, 1])
     assert exact.objective[-1] == pytest.approx(0.0, abs=1e-7)
-    both = auto_weighted_labels([pair, ring], codes, 2, max_iter=100, tol=1e-8)
+    both = auto_weighted_labels([pair, ring], y_encoded, 2, max_iter=100, tol=1e-8)
     assert np.isfinite(both.weights).all()
     np.testing.assert_array_equal(both.labels.argmax(axis=1), [0, 0, 1, 1])
 

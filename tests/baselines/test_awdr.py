@@ -8,7 +8,7 @@ from manyview.data.views import MultiView
 from manyview.errors import InputError
 
 
-def test_answers_are_votes_in_the_space_of_the_classes(tiny_views):
+def test_predictions_are_votes_in_the_space_of_the_classes(tiny_views):
     model = AWDRClassifier(scaling="none").fit(tiny_views.views, tiny_views.known_labels)
     table = np.hstack(list(tiny_views.views.values()))
     scores = table @ np.vstack(model.coefficients_) + model.intercept_
@@ -18,7 +18,7 @@ def test_answers_are_votes_in_the_space_of_the_classes(tiny_views):
     np.testing.assert_allclose(model.label_distributions_, voters.predict_proba(scores))
 
 
-def test_wide_views_and_narrow_ones_give_the_same_answers(tiny_views):
+def test_wide_views_and_narrow_ones_give_the_same_predictions(tiny_views):
     """Columns of zeros change nothing but the form of the systems."""
     wide = {name: np.hstack([v, np.zeros((60, 20))]) for name, v in tiny_views.views.items()}
     labels = np.where(np.arange(60) % 2 == 0, tiny_views.labels, -1)
@@ -28,7 +28,7 @@ def test_wide_views_and_narrow_ones_give_the_same_answers(tiny_views):
     np.testing.assert_array_equal(wide_model.transduction_, narrow_model.transduction_)
 
 
-def test_answers_follow_samples_when_they_are_renumbered(tiny_views, rng):
+def test_predictions_follow_samples_when_they_are_renumbered(tiny_views, rng):
     order = rng.permutation(60)
     views = MultiView(tiny_views.views)
     model = AWDRClassifier().fit(views, tiny_views.known_labels)
@@ -60,7 +60,7 @@ def test_fit_refuses_work_that_does_not_fit_in_memory(tiny_views):
         AWDRClassifier(max_memory=1e-9).fit(tiny_views.views, tiny_views.known_labels)
 
 
-def test_saved_model_gives_the_same_answers(tiny_views, tmp_path):
+def test_saved_model_gives_the_same_predictions(tiny_views, tmp_path):
     model = AWDRClassifier().fit(tiny_views.views, tiny_views.known_labels)
     model.save(tmp_path)
     loaded = AWDRClassifier.load(tmp_path)

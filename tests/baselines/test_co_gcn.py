@@ -104,7 +104,7 @@ def test_net_of_one_view_equals_gcn_fusion(matrices, graphs, features):
 
 
 @pytest.mark.parametrize("variant", ["per-view", "single"])
-def test_one_view_gives_the_answers_of_gcn_fusion(tiny_views, variant):
+def test_one_view_gives_the_predictions_of_gcn_fusion(tiny_views, variant):
     view = tiny_views.views["shape"]
     settings = {"max_epochs": 40, "weight_decay": 0.1, "random_state": 0}
     model = CoGCNClassifier(variant=variant, **settings).fit(view, tiny_views.known_labels)
@@ -264,7 +264,7 @@ def test_same_seed_gives_the_same_bits(tiny_views, variant):
     assert not np.array_equal(one.label_distributions_, other.label_distributions_)
 
 
-def test_answers_follow_samples_when_they_are_renumbered(tiny_views, rng):
+def test_predictions_follow_samples_when_they_are_renumbered(tiny_views, rng):
     order = rng.permutation(60)
     before = fit_quickly(tiny_views.views, tiny_views.known_labels, dropout=0.0)
     turned = {name: view[order] for name, view in tiny_views.views.items()}
@@ -274,14 +274,14 @@ def test_answers_follow_samples_when_they_are_renumbered(tiny_views, rng):
     )
 
 
-def test_sparse_views_give_the_answers_of_dense_ones(tiny_views):
+def test_sparse_views_give_the_predictions_of_dense_ones(tiny_views):
     dense = fit_quickly(tiny_views.views, tiny_views.known_labels)
     views = {name: sparse.csr_array(view) for name, view in tiny_views.views.items()}
     found = fit_quickly(views, tiny_views.known_labels)
     np.testing.assert_allclose(found.label_distributions_, dense.label_distributions_, atol=1e-4)
 
 
-def test_saved_model_keeps_the_answers(tiny_views, tmp_path):
+def test_saved_model_keeps_the_predictions(tiny_views, tmp_path):
     model = fit_quickly(tiny_views.views, tiny_views.known_labels)
     model.save(tmp_path)
     again = CoGCNClassifier.load(tmp_path)

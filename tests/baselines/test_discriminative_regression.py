@@ -8,12 +8,12 @@ from manyview.baselines._awdr import discriminative_regression
 
 
 def planted(rng, widths, n_classes=3):
-    codes = np.arange(18) % n_classes
+    y_encoded = np.arange(18) % n_classes
     features = [
-        2 * rng.normal(size=(n_classes, width))[codes] + rng.normal(size=(18, width)) + 1
+        2 * rng.normal(size=(n_classes, width))[y_encoded] + rng.normal(size=(18, width)) + 1
         for width in widths
     ]
-    return features, np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+    return features, np.where(y_encoded[:, None] == np.arange(n_classes), 1.0, -1.0)
 
 
 def literal_loop(features, signs, ridge, max_iter, tol):
@@ -59,7 +59,7 @@ def test_regression_equals_the_literal_loop(rng, form, widths, tol):
     assert len(found.objective) == n_iter
 
 
-def test_sparse_views_give_the_answers_of_dense_ones(rng):
+def test_sparse_views_give_the_predictions_of_dense_ones(rng):
     features, signs = planted(rng, (40, 6))
     options = {"ridge": 1.0, "max_iter": 50, "tol": 1e-4}
     for form in ("primal", "dual"):

@@ -197,7 +197,7 @@ def test_more_epochs_keep_more_links(tiny_views):
 
 
 def test_fused_graph_is_the_mean_with_links_of_known_labels(rng):
-    codes = np.array([0, 0, 1, 1, -1, -1])
+    y_encoded = np.array([0, 0, 1, 1, -1, -1])
     graphs = []
     for _ in range(3):
         upper = np.triu(rng.random((6, 6)), k=1)
@@ -205,9 +205,9 @@ def test_fused_graph_is_the_mean_with_links_of_known_labels(rng):
     expected = sum(graph.toarray() for graph in graphs) / 3
     for i in range(4):
         for j in range(4):
-            if codes[i] == codes[j]:
+            if y_encoded[i] == y_encoded[j]:
                 expected[i, j] = 1.0
-    made = fused_graph(graphs, codes)
+    made = fused_graph(graphs, y_encoded)
     assert_allclose(made.toarray(), expected)
     assert np.sum(made.data == 1.0) == 8  # exactly 1, where training starts
 

@@ -22,15 +22,15 @@ STRONG = {"weight_power": 0.3, "smoothness": 0.4, "sparsity": 0.2, "fidelity": 2
 CODES = np.array([0, 0, 0, 1, 1, 2] + [-1] * 18)
 
 
-def literal_regularizer(graph, codes):
+def literal_regularizer(graph, y_encoded):
     degrees = graph.sum(axis=1)
     scaled = graph / np.sqrt(np.outer(degrees, degrees))
-    for i in range(len(codes)):
-        for j in range(len(codes)):
-            if codes[i] >= 0 and codes[j] >= 0:
-                scaled[i, j] = float(codes[i] == codes[j])
+    for i in range(len(y_encoded)):
+        for j in range(len(y_encoded)):
+            if y_encoded[i] >= 0 and y_encoded[j] >= 0:
+                scaled[i, j] = float(y_encoded[i] == y_encoded[j])
     degrees = scaled.sum(axis=1)
-    return np.eye(len(codes)) - scaled / np.sqrt(np.outer(degrees, degrees))
+    return np.eye(len(y_encoded)) - scaled / np.sqrt(np.outer(degrees, degrees))
 
 
 def literal_objective(m, p, weights, s, known, a, beta, gamma, delta):
@@ -102,8 +102,8 @@ def test_view_regularizer_equals_its_definition(graphs):
 
 
 def test_view_regularizer_takes_samples_linked_to_nobody():
-    codes = np.array([0, 1, -1])
-    made = view_regularizer(sparse.csr_array((3, 3)), codes)
+    y_encoded = np.array([0, 1, -1])
+    made = view_regularizer(sparse.csr_array((3, 3)), y_encoded)
     assert_array_equal(made.toarray(), np.diag([0.0, 0.0, 1.0]))
 
 
@@ -136,7 +136,7 @@ def test_steps_of_labels_and_regularizer_lower_the_objective_and_that_of_weights
     steps = run_literally(laplacians, STRONG, n_rounds=8)[2]
     after_labels, after_regularizer, after_weights = steps.T
     assert np.all(after_labels[1:] <= after_weights[:-1] + 1e-12)
-    # The first regulariser still has row weights of 1 in place of 1 / (2 ||M_i||).
+    # The first regularizer still has row weights of 1 in place of 1 / (2 ||M_i||).
     assert np.all(after_regularizer[1:] <= after_labels[1:] + 1e-12)
     assert np.all(after_weights >= after_regularizer - 1e-12)
 
@@ -171,7 +171,7 @@ def test_labels_are_one_step_of_smoothing_when_smoothness_is_small(laplacians):
 
 
 def test_too_much_smoothness_is_refused(laplacians):
-    with pytest.raises(InputError, match="no labels minimise the objective"):
+    with pytest.raises(InputError, match="no labels minimize the objective"):
         run(laplacians, {**PUBLISHED, "smoothness": 3.0, "fidelity": 1.0})
 
 

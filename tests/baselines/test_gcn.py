@@ -1,4 +1,4 @@
-"""GCN fusion: Z = A relu(A H W1) W2 on the mean of the views' renormalised graphs."""
+"""GCN fusion: Z = A relu(A H W1) W2 on the mean of the views' renormalized graphs."""
 
 import warnings
 
@@ -125,11 +125,11 @@ def test_fused_graph_is_the_mean_of_mgcn_dns_graphs(tiny_views):
 def test_classifier_trains_the_network_on_mgcn_dns_input(tiny_views, monkeypatch):
     seen = {}
 
-    def spy(network, inputs, codes, **settings):
+    def spy(network, inputs, y_encoded, **settings):
         seen.update(network=network, inputs=inputs, settings=settings)
         return TrainingCurve()
 
-    monkeypatch.setattr(gcn, "train_on_codes", spy)
+    monkeypatch.setattr(gcn, "train_network", spy)
     fit_quickly(tiny_views.views, tiny_views.known_labels, n_neighbors=4)
     prepared = prepare_views(
         MultiView(tiny_views.views), scaling="unit", n_neighbors=4, metric="cosine"
@@ -164,7 +164,7 @@ def test_fit_leaves_torchs_global_generator_alone(tiny_views):
     torch.testing.assert_close(torch.rand(3), expected)
 
 
-def test_answers_follow_samples_when_they_are_renumbered(tiny_views, rng):
+def test_predictions_follow_samples_when_they_are_renumbered(tiny_views, rng):
     order = rng.permutation(60)
     before = fit_quickly(tiny_views.views, tiny_views.known_labels, dropout=0.0)
     turned = {name: view[order] for name, view in tiny_views.views.items()}
@@ -174,7 +174,7 @@ def test_answers_follow_samples_when_they_are_renumbered(tiny_views, rng):
     )
 
 
-def test_sparse_views_give_the_answers_of_dense_ones(tiny_views):
+def test_sparse_views_give_the_predictions_of_dense_ones(tiny_views):
     dense = fit_quickly(tiny_views.views, tiny_views.known_labels)
     views = {name: sparse.csr_array(view) for name, view in tiny_views.views.items()}
     found = fit_quickly(views, tiny_views.known_labels)
@@ -194,7 +194,7 @@ def test_new_samples_are_refused(tiny_views):
         model.predict(tiny_views.views)
 
 
-def test_saved_model_keeps_the_answers(tiny_views, tmp_path):
+def test_saved_model_keeps_the_predictions(tiny_views, tmp_path):
     model = fit_quickly(tiny_views.views, tiny_views.known_labels)
     model.save(tmp_path)
     again = GCNFusionClassifier.load(tmp_path)

@@ -13,19 +13,19 @@ from manyview.errors import InputError
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
 def test_vote_shares_equal_those_of_scikit_learn(rng, n_neighbors, as_given):
     voters, queries = rng.normal(size=(30, 6)), rng.normal(size=(50, 6))
-    codes = np.arange(30) % 4
-    reference = KNeighborsClassifier(n_neighbors).fit(voters, codes).predict_proba(queries)
+    y_encoded = np.arange(30) % 4
+    reference = KNeighborsClassifier(n_neighbors).fit(voters, y_encoded).predict_proba(queries)
     votes = vote_shares(
-        as_given(queries), as_given(voters), codes, n_neighbors=n_neighbors, n_classes=4
+        as_given(queries), as_given(voters), y_encoded, n_neighbors=n_neighbors, n_classes=4
     )
     np.testing.assert_allclose(votes, reference)
 
 
 @pytest.mark.parametrize("unit", [1e-25, 1e25])
 def test_vote_shares_do_not_depend_on_the_unit_of_length(rng, unit):
-    voters, queries, codes = rng.normal(size=(9, 2)), rng.normal(size=(9, 2)), np.arange(9) % 3
-    plain = vote_shares(queries, voters, codes, n_neighbors=3, n_classes=3)
-    scaled = vote_shares(unit * queries, unit * voters, codes, n_neighbors=3, n_classes=3)
+    voters, queries, y_encoded = rng.normal(size=(9, 2)), rng.normal(size=(9, 2)), np.arange(9) % 3
+    plain = vote_shares(queries, voters, y_encoded, n_neighbors=3, n_classes=3)
+    scaled = vote_shares(unit * queries, unit * voters, y_encoded, n_neighbors=3, n_classes=3)
     np.testing.assert_array_equal(scaled, plain)
 
 
@@ -67,7 +67,7 @@ def test_new_samples_are_labeled_as_if_they_had_been_in_the_fit(tiny_views):
     np.testing.assert_array_equal(part.predict_proba(views[rows]), whole.label_distributions_[rows])
 
 
-def test_saved_model_gives_the_same_answers(tiny_views, tmp_path):
+def test_saved_model_gives_the_same_predictions(tiny_views, tmp_path):
     model = KNNClassifier().fit(tiny_views.views, tiny_views.known_labels)
     model.save(tmp_path)
     loaded = KNNClassifier.load(tmp_path)

@@ -10,7 +10,7 @@ from manyview.data.views import MultiView
 from manyview.errors import InputError
 
 
-def test_answers_equal_those_of_scikit_learn(tiny_views):
+def test_predictions_equal_those_of_scikit_learn(tiny_views):
     views = MultiView(tiny_views.views)
     rest = np.arange(60) % 5 != 0
     model = LabelSpreadingClassifier().fit(views[rest], tiny_views.known_labels[rest])
@@ -23,7 +23,7 @@ def test_answers_equal_those_of_scikit_learn(tiny_views):
     assert model.is_reached_.all()
 
 
-def test_answers_solve_the_fixed_point(tiny_views):
+def test_predictions_solve_the_fixed_point(tiny_views):
     model = LabelSpreadingClassifier(tol=1e-12, max_iter=200, alpha=0.5)
     model.fit(tiny_views.views, tiny_views.known_labels)
     _, table = join_views(MultiView(tiny_views.views), "unit")
@@ -54,7 +54,7 @@ def test_samples_out_of_reach_get_the_shares_of_the_labeled():
     np.testing.assert_allclose(model.predict_proba([[[5.0, 1.0]]]), [[1 / 3, 2 / 3]])
 
 
-def test_sparse_views_give_the_answers_of_dense_ones(tiny_views):
+def test_sparse_views_give_the_predictions_of_dense_ones(tiny_views):
     dense = LabelSpreadingClassifier().fit(tiny_views.views, tiny_views.known_labels)
     thin = {name: sparse.csr_array(view) for name, view in tiny_views.views.items()}
     model = LabelSpreadingClassifier().fit(thin, tiny_views.known_labels)
@@ -77,7 +77,7 @@ def test_planted_classes_are_found(tiny_views):
     assert model.n_iter_ < 30
 
 
-def test_saved_model_gives_the_same_answers(tiny_views, tmp_path):
+def test_saved_model_gives_the_same_predictions(tiny_views, tmp_path):
     model = LabelSpreadingClassifier().fit(tiny_views.views, tiny_views.known_labels)
     model.save(tmp_path)
     loaded = LabelSpreadingClassifier.load(tmp_path)

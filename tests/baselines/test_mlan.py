@@ -25,9 +25,9 @@ def literal_projection(point):
     raise AssertionError
 
 
-def literal_mlan(views, codes, n_classes, *, n_neighbors, smoothness, n_rounds, compound=False):
+def literal_mlan(views, y_encoded, n_classes, *, n_neighbors, smoothness, n_rounds, compound=False):
     """The published rounds, dense: every matrix is [sample, sample]."""
-    n_samples = len(codes)
+    n_samples = len(y_encoded)
     distances = []
     for view in views:
         rows = (view - view.mean(axis=1, keepdims=True)) / (
@@ -45,9 +45,9 @@ def literal_mlan(views, codes, n_classes, *, n_neighbors, smoothness, n_rounds, 
         for j in lists[i]:
             graph[i, j] = (border - mean[i, j]) / slack[i]
     alpha = np.mean(slack) / 2
-    known, unknown = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
+    known, unknown = np.flatnonzero(y_encoded >= 0), np.flatnonzero(y_encoded < 0)
     labels = np.zeros((n_samples, n_classes))
-    labels[known, codes[known]] = 1.0
+    labels[known, y_encoded[known]] = 1.0
 
     def spread_labels():
         symmetric = (graph + graph.T) / 2
@@ -126,7 +126,7 @@ def test_rows_of_the_learned_graph_sum_to_one(edges, tiny_views):
     assert found.weights.min() >= 0
 
 
-def test_first_graph_minimises_the_objective_without_labels(edges):
+def test_first_graph_minimizes_the_objective_without_labels(edges):
     """With a sample's own alpha the closed form solves its row: sum d s + alpha s^2."""
     mean = edges.distances.mean(axis=0)[0]
     weights = edges.weights[0]

@@ -23,11 +23,11 @@ def chain(n_samples, weight):
 
 
 def test_links_equal_a_loop_over_pairs(rng):
-    codes = rng.integers(-1, 3, size=25)
-    links = same_class_links(codes).toarray()
+    y_encoded = rng.integers(-1, 3, size=25)
+    links = same_class_links(y_encoded).toarray()
     for i in range(25):
         for j in range(25):
-            assert links[i, j] == (codes[i] >= 0 and codes[i] == codes[j])
+            assert links[i, j] == (y_encoded[i] >= 0 and y_encoded[i] == y_encoded[j])
 
 
 def test_links_take_a_class_with_a_single_label():
@@ -37,9 +37,9 @@ def test_links_take_a_class_with_a_single_label():
 
 
 def test_too_many_links_are_refused_before_they_are_made():
-    codes = np.repeat([0, 1], 50_000)
+    y_encoded = np.repeat([0, 1], 50_000)
     with pytest.raises(InputError, match=r"5,000,000,000 links .* needs about .* raise max_memory"):
-        check_links_fit(codes, 4, 1.0, "DSRL")
+        check_links_fit(y_encoded, 4, 1.0, "DSRL")
 
 
 def test_every_view_gets_its_graph_and_a_given_graph_stays(rng):
@@ -51,7 +51,7 @@ def test_every_view_gets_its_graph_and_a_given_graph_stays(rng):
     assert_array_equal(taken.toarray(), given.toarray())
 
 
-def test_more_neighbours_than_samples_link_all(rng):
+def test_more_neighbors_than_samples_link_all(rng):
     views = MultiView(rng.normal(size=(6, 3)))
     (graph,) = heat_graphs(views, scaling="none", n_neighbors=20, seed=0)
     assert graph.nnz == 6 * 5

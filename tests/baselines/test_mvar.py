@@ -26,7 +26,7 @@ def test_new_samples_get_the_weighted_sum_of_the_regressions(tiny_views):
     np.testing.assert_array_equal(model.predict(tiny_views.views), scores.argmax(axis=1))
 
 
-def test_answers_follow_samples_when_they_are_renumbered(tiny_views, rng):
+def test_predictions_follow_samples_when_they_are_renumbered(tiny_views, rng):
     order = rng.permutation(60)
     views = MultiView(tiny_views.views)
     model = MVARClassifier().fit(views, tiny_views.known_labels)
@@ -46,7 +46,7 @@ def test_planted_classes_are_found_and_new_samples_too(tiny_views):
 
 
 def test_a_view_of_noise_weighs_less(tiny_views, rng):
-    views = {"real": tiny_views.views["colour"], "noise": rng.normal(size=(60, 8))}
+    views = {"real": tiny_views.views["color"], "noise": rng.normal(size=(60, 8))}
     model = MVARClassifier().fit(views, tiny_views.known_labels)
     assert model.view_weights_[0] > 0.7
 
@@ -61,7 +61,7 @@ def test_fit_refuses_work_that_does_not_fit_in_memory(tiny_views):
         MVARClassifier(max_memory=1e-9).fit(tiny_views.views, tiny_views.known_labels)
 
 
-def test_saved_model_gives_the_same_answers(tiny_views, tmp_path):
+def test_saved_model_gives_the_same_predictions(tiny_views, tmp_path):
     model = MVARClassifier().fit(tiny_views.views, tiny_views.known_labels)
     model.save(tmp_path)
     loaded = MVARClassifier.load(tmp_path)

@@ -20,8 +20,8 @@ def test_surest_selection_equals_scikit_learn(tiny_views):
     _, table = join_views(MultiView(tiny_views.views), "unit")
     reference = SelfTrainingClassifier(SoftmaxSVC(), criterion="k_best", k_best=5, max_iter=None)
     reference.fit(table, tiny_views.known_labels)
-    np.testing.assert_array_equal(model.believed_codes_, reference.transduction_)
-    np.testing.assert_array_equal(model.labeled_in_round_, reference.labeled_iter_)
+    np.testing.assert_array_equal(model.pseudo_labels_, reference.transduction_)
+    np.testing.assert_array_equal(model.labeled_iter_, reference.labeled_iter_)
     np.testing.assert_allclose(model.label_distributions_, reference.predict_proba(table))
 
 
@@ -45,19 +45,19 @@ def test_share_of_round_leaves_no_class_out():
 
 
 def test_each_round_keeps_the_shares_of_the_labeled_samples(tiny_views):
-    model = SelfTrainingSVMClassifier(share_a_round=0.25)
+    model = SelfTrainingSVMClassifier(fraction_per_iter=0.25)
     model.fit(tiny_views.views, tiny_views.known_labels)
     assert model.n_iter_ == 4
     for number in (1, 2, 3):
-        believed = model.believed_codes_[model.labeled_in_round_ == number]
+        believed = model.pseudo_labels_[model.labeled_iter_ == number]
         assert np.bincount(believed).tolist() == [4, 4, 4]
 
 
 def test_given_labels_are_never_changed(tiny_views):
     model = SelfTrainingSVMClassifier().fit(tiny_views.views, tiny_views.known_labels)
     known = tiny_views.known_labels >= 0
-    np.testing.assert_array_equal(model.believed_codes_[known], tiny_views.known_labels[known])
-    np.testing.assert_array_equal(model.labeled_in_round_ == 0, known)
+    np.testing.assert_array_equal(model.pseudo_labels_[known], tiny_views.known_labels[known])
+    np.testing.assert_array_equal(model.labeled_iter_ == 0, known)
 
 
 def test_no_rounds_are_run_when_all_samples_are_labeled(tiny_views):
@@ -88,7 +88,7 @@ def test_fit_refuses_work_that_does_not_fit_in_memory(tiny_views):
         SelfTrainingSVMClassifier(max_memory=1e-9).fit(tiny_views.views, tiny_views.known_labels)
 
 
-def test_saved_model_gives_the_same_answers(tiny_views, tmp_path):
+def test_saved_model_gives_the_same_predictions(tiny_views, tmp_path):
     model = SelfTrainingSVMClassifier(class_weight="balanced")
     model.fit(tiny_views.views, tiny_views.known_labels)
     model.save(tmp_path)
@@ -98,7 +98,9 @@ def test_saved_model_gives_the_same_answers(tiny_views, tmp_path):
     )
 
 
-@pytest.mark.parametrize("wrong", [{"share_a_round": 0}, {"share_a_round": 2}, {"selection": "x"}])
+@pytest.mark.parametrize(
+    "wrong", [{"fraction_per_iter": 0}, {"fraction_per_iter": 2}, {"selection": "x"}]
+)
 def test_fit_rejects_parameters_out_of_range(tiny_views, wrong):
     with pytest.raises(InputError, match=f"{next(iter(wrong))} must be"):
         SelfTrainingSVMClassifier(**wrong).fit(tiny_views.views, tiny_views.known_labels)

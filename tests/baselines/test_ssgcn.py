@@ -32,7 +32,7 @@ def prepared_inputs(views, n_neighbors):
     return features, walk, prepared, scaling
 
 
-def test_answers_are_those_of_the_literal_formula(tiny_views):
+def test_predictions_are_those_of_the_literal_formula(tiny_views):
     model = fit_quickly(tiny_views.views, tiny_views.known_labels, n_neighbors=5)
     features, walk, *_ = prepared_inputs(tiny_views.views, 5)
     spread_features = literal_operator(walk, n_steps=16, alpha=0.05) @ features
@@ -87,7 +87,7 @@ def test_graphs_alone_are_enough_and_label_new_rows(tiny_views):
 
 
 @pytest.mark.parametrize("n_known", [12, 60])
-def test_sparse_views_give_the_answers_of_dense_ones(tiny_views, n_known):
+def test_sparse_views_give_the_predictions_of_dense_ones(tiny_views, n_known):
     labels = tiny_views.known_labels if n_known == 12 else tiny_views.labels
     dense = fit_quickly(tiny_views.views, labels)
     views = {name: sparse.csr_array(view) for name, view in tiny_views.views.items()}
@@ -105,7 +105,7 @@ def test_nothing_is_drawn(tiny_views):
     np.testing.assert_array_equal(one.label_distributions_, two.label_distributions_)
 
 
-def test_answers_follow_samples_when_they_are_renumbered(tiny_views, rng):
+def test_predictions_follow_samples_when_they_are_renumbered(tiny_views, rng):
     order = rng.permutation(60)
     before = fit_quickly(tiny_views.views, tiny_views.known_labels)
     turned = {name: view[order] for name, view in tiny_views.views.items()}
@@ -115,7 +115,7 @@ def test_answers_follow_samples_when_they_are_renumbered(tiny_views, rng):
     )
 
 
-def test_saved_model_keeps_the_answers(tiny_views, tmp_path):
+def test_saved_model_keeps_the_predictions(tiny_views, tmp_path):
     model = fit_quickly(tiny_views.views, tiny_views.known_labels)
     model.save(tmp_path)
     again = SSGCNClassifier.load(tmp_path)

@@ -21,8 +21,8 @@ def labeled_table(tiny_views, scaling="unit"):
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("gamma", ["scale", 0.3])
 def test_decision_equals_that_of_scikit_learn(tiny_views, kernel, gamma):
-    table, known, codes = labeled_table(tiny_views)
-    reference = SVC(kernel=kernel, gamma=gamma, break_ties=True, tol=1e-6).fit(known, codes)
+    table, known, y_encoded = labeled_table(tiny_views)
+    reference = SVC(kernel=kernel, gamma=gamma, break_ties=True, tol=1e-6).fit(known, y_encoded)
     model = SVMClassifier(kernel=kernel, gamma=gamma)
     model.fit(tiny_views.views, tiny_views.known_labels)
     np.testing.assert_allclose(
@@ -32,8 +32,8 @@ def test_decision_equals_that_of_scikit_learn(tiny_views, kernel, gamma):
 
 
 def test_decision_equals_that_of_scikit_learn_between_two_classes(tiny_views):
-    table, known, codes = labeled_table(tiny_views)
-    is_first = codes == 0
+    table, known, y_encoded = labeled_table(tiny_views)
+    is_first = y_encoded == 0
     reference = SVC().fit(known, is_first)
     machine = SoftmaxSVC().fit(known, is_first.astype(int))
     expected = 1 / (1 + np.exp(-reference.decision_function(table)))
@@ -41,10 +41,12 @@ def test_decision_equals_that_of_scikit_learn_between_two_classes(tiny_views):
     np.testing.assert_array_equal(machine.predict(table), reference.predict(table))
 
 
-def test_sparse_table_gives_the_answers_of_the_dense_one(tiny_views):
-    table, known, codes = labeled_table(tiny_views)
-    dense = SoftmaxSVC().fit(known, codes).predict_proba(table)
-    thin = SoftmaxSVC().fit(sparse.csr_array(known), codes).predict_proba(sparse.csr_array(table))
+def test_sparse_table_gives_the_predictions_of_the_dense_one(tiny_views):
+    table, known, y_encoded = labeled_table(tiny_views)
+    dense = SoftmaxSVC().fit(known, y_encoded).predict_proba(table)
+    thin = (
+        SoftmaxSVC().fit(sparse.csr_array(known), y_encoded).predict_proba(sparse.csr_array(table))
+    )
     np.testing.assert_allclose(thin, dense, atol=1e-3)
 
 
@@ -57,9 +59,9 @@ def test_kernels_equal_those_of_scikit_learn(rng, as_given):
     np.testing.assert_allclose(inner_products(as_given(left), as_given(right)), left @ right.T)
 
 
-def test_answers_in_small_blocks_are_the_same(tiny_views, monkeypatch):
-    table, known, codes = labeled_table(tiny_views)
-    machine = SoftmaxSVC().fit(known, codes)
+def test_predictions_in_small_blocks_are_the_same(tiny_views, monkeypatch):
+    table, known, y_encoded = labeled_table(tiny_views)
+    machine = SoftmaxSVC().fit(known, y_encoded)
     whole = machine.predict_proba(table)
     monkeypatch.setattr("manyview.baselines.svm.BLOCK_BYTES", 1000)
     np.testing.assert_allclose(machine.predict_proba(table), whole, rtol=1e-5)
@@ -103,7 +105,7 @@ def test_fit_refuses_work_that_does_not_fit_in_memory(tiny_views):
         SVMClassifier(max_memory=1e-9).fit(tiny_views.views, tiny_views.known_labels)
 
 
-def test_saved_model_gives_the_same_answers(tiny_views, tmp_path):
+def test_saved_model_gives_the_same_predictions(tiny_views, tmp_path):
     model = SVMClassifier(class_weight="balanced")
     model.fit(tiny_views.views, tiny_views.known_labels)
     model.save(tmp_path)

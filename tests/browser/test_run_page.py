@@ -54,8 +54,8 @@ def test_samples_to_check_come_sorted_cut_and_searchable(report, open_page):
     assert len(shown) == 8
     probabilities = [float(text.split()[-1]) for text in shown]
     assert probabilities == sorted(probabilities)
-    answer = page.locator("#check-these-first .cards th", has_text="answer")
-    assert answer.get_attribute("aria-sort") == "ascending"
+    prediction = page.locator("#check-these-first .cards th", has_text="prediction")
+    assert prediction.get_attribute("aria-sort") == "ascending"
     first = column(page, 0)[0]
     page.get_by_role("button", name="Show all 30").click()
     assert len(column(page, 1)) == 30
@@ -100,7 +100,7 @@ def test_touch_shows_tips(report, open_page):
     assert "importance: " in page.locator("#tip").inner_text()
 
 
-def test_map_is_coloured_by_class_by_sureness_and_by_truth(report, open_page):
+def test_map_is_colored_by_class_by_sureness_and_by_truth(report, open_page):
     page = open_page(report)
     colors = set()
     for choice in ("class", "how sure", "right or wrong"):

@@ -115,18 +115,18 @@ def test_words_in_wide_pictures_stay_legible_on_a_narrow_screen(address, visit):
 def test_links_and_the_words_of_the_head_stand_out(address, visit):
     page = visit(address, "index.html")
     for name, below in {"--md-primary-fg-color": "#fff", "--md-typeset-a-color": "#fff"}.items():
-        colour = page.evaluate(f"getComputedStyle(document.body).getPropertyValue('{name}')")
-        assert contrast(colour.strip(), below) >= 4.5, name
+        color = page.evaluate(f"getComputedStyle(document.body).getPropertyValue('{name}')")
+        assert contrast(color.strip(), below) >= 4.5, name
 
 
 def contrast(one, other):
-    """The contrast of two colours by WCAG 2, from 1 to 21."""
+    """The contrast of two colors by WCAG 2, from 1 to 21."""
     low, high = sorted(map(luminance, (one, other)))
     return (high + 0.05) / (low + 0.05)
 
 
-def luminance(colour):
-    digits = colour.removeprefix("#")
+def luminance(color):
+    digits = color.removeprefix("#")
     digits = "".join(2 * digit for digit in digits) if len(digits) == 3 else digits
     shares = [int(digits[start : start + 2], 16) / 255 for start in (0, 2, 4)]
     linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
@@ -135,8 +135,8 @@ def luminance(colour):
 
 def test_theme_can_be_chosen_and_pictures_follow(address, visit):
     page = visit(address, "method.html")
-    page.get_by_title("Switch to light colours").click()
-    page.get_by_title("Switch to dark colours").click()
+    page.get_by_title("Switch to light colors").click()
+    page.get_by_title("Switch to dark colors").click()
     page.wait_for_function("document.body.dataset.mdColorScheme === 'slate'")
     picture = page.locator("img[src$='fused.svg']")
     picture.scroll_into_view_if_needed()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from manyview import METHODS, SCORERS, AllSamples, LabelHidingSplit, MGCNDNSClassifier
+from manyview import METHODS, SCORERS, LabelHidingSplit, MGCNDNSClassifier, TransductiveViews
 
 callback = pytest.importorskip("sklearn.callback")
 
@@ -75,7 +75,9 @@ def test_a_grid_search_shows_the_progress_of_its_fits(tiny_views, capsys):
         cv=LabelHidingSplit(2, random_state=0),
         scoring=SCORERS["accuracy"],
     ).set_callbacks(callback.ProgressBar(max_propagation_depth=1))
-    search.fit(AllSamples(tiny_views.views)[np.flatnonzero(known)], tiny_views.known_labels[known])
+    search.fit(
+        TransductiveViews(tiny_views.views)[np.flatnonzero(known)], tiny_views.known_labels[known]
+    )
     out = capsys.readouterr().out
     assert "GridSearchCV - fit" in out
     assert "MGCNDNSClassifier - fit" in out

@@ -109,7 +109,7 @@ def test_callbacks_change_no_bit_of_the_result(name, tiny_views):
 
 
 @pytest.mark.parametrize("name", IN_EPOCHS)
-def test_the_estimator_of_an_epoch_answers_as_if_the_fit_had_ended_there(name, tiny_views):
+def test_the_estimator_of_an_epoch_predictions_as_if_the_fit_had_ended_there(name, tiny_views):
     given = tiny_views.views, tiny_views.known_labels
     told = Asker()
     quick(name, 5).set_callbacks(told).fit(*given)
@@ -121,7 +121,7 @@ def test_the_estimator_of_an_epoch_answers_as_if_the_fit_had_ended_there(name, t
         )
         np.testing.assert_array_equal(fitted.predict(rows), fitted.transduction_[rows.rows])
         assert fitted.training_curve_.n_epochs == n_epochs
-    if METHODS[name].labels_new_samples():
+    if METHODS[name].is_inductive():
         with pytest.raises(InputError, match=r"in the middle of its fit.*transduction_"):
             fitted.predict(tiny_views.views)
 
@@ -135,7 +135,7 @@ def test_callbacks_see_the_labels_of_the_fit_and_no_others(tiny_views):
         np.testing.assert_array_equal(rows.rows, np.flatnonzero(known))
         np.testing.assert_array_equal(labels, names[known])
         assert metadata is None
-        assert (fitted.given_codes_[~known] == -1).all()
+        assert (fitted.y_[~known] == -1).all()
 
 
 def test_the_curve_grows_on_the_estimator_while_it_is_fitted(tiny_views):

@@ -50,7 +50,7 @@ class TestTensorBoard:
             written = events.Scalars(name)
             assert [event.step for event in written] == [1, 2, 3]
             np.testing.assert_allclose([event.value for event in written], values, rtol=1e-6)
-        shares = [events.Scalars(f"view_importance/{name}")[0] for name in ("shape", "colour")]
+        shares = [events.Scalars(f"view_importance/{name}")[0] for name in ("shape", "color")]
         np.testing.assert_allclose([s.value for s in shares], model.view_importance_, rtol=1e-6)
         (text,) = events.Tensors("parameters/text_summary")
         assert "| max_epochs | 3 |" in text.tensor_proto.string_val[0].decode()
@@ -124,7 +124,7 @@ class TestMLflow:
         return client, client.search_runs([found.experiment_id])
 
     def test_epochs_parameters_and_views_are_written(self, tiny_views, uri):
-        views = dict(zip(["shape (px)", "colour"], tiny_views.views.values(), strict=True))
+        views = dict(zip(["shape (px)", "color"], tiny_views.views.values(), strict=True))
         model = quick().set_callbacks(MLflowCallback("whole", tracking_uri=uri))
         model.fit(views, tiny_views.known_labels)
         client, (run,) = self.runs_of(uri, "whole")
@@ -133,7 +133,7 @@ class TestMLflow:
         assert run.data.params["max_epochs"] == "3"
         history = client.get_metric_history(run.info.run_id, "loss")
         assert {m.step: m.value for m in history} == dict(enumerate(model.training_curve_.loss, 1))
-        shares = [run.data.metrics[f"view_importance/{n}"] for n in ("shape _px_", "colour")]
+        shares = [run.data.metrics[f"view_importance/{n}"] for n in ("shape _px_", "color")]
         np.testing.assert_allclose(shares, model.view_importance_)
 
     def test_a_fit_that_fails_is_a_failed_run(self, tiny_views, uri):

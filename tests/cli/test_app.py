@@ -84,9 +84,9 @@ def test_fit_says_what_it_did_and_leaves_a_folder(manyview, shapes):
     out = re.sub(r" *\d+\.\d+( s|%|\))", r" #\1", out)
     start = """\
 Data      shapes: 60 samples, 2 views, 3 classes
-          shape, colour: 2 views of 60 samples (5, 8 features); labels in y: 3 classes from 0 to 2.
+          shape, color: 2 views of 60 samples (5, 8 features); labels in y: 3 classes from 0 to 2.
 Labels    12 shown, 48 hidden (stratified, ratio 0.2, seed 0)
-Method    mgcn-dns, 6 neighbours in each view, columns standardised in shape, n_neighbors=6,
+Method    mgcn-dns, 6 neighbors in each view, columns standardized in shape, n_neighbors=6,
           max_epochs=5
 Training  2 networks, the last 5 epochs, the most it may take; the loss had not converged yet; # s
 
@@ -94,7 +94,7 @@ Result    accuracy #% on the 48 hidden labels (balanced #%, macro-F1 #%)
 
           view    features  importance
           shape          5 #%
-          colour         8 #%
+          color         8 #%
 
           class  labeled  found
 """
@@ -138,7 +138,7 @@ def test_fit_hands_every_option_on(manyview, here, tiny_views):
     np.savez(
         here / "a.npz",
         one=tiny_views.views["shape"],
-        two=tiny_views.views["colour"],
+        two=tiny_views.views["color"],
         three=np.ones((60, 2)),
         kind=tiny_views.labels,
         other=tiny_views.labels[::-1],
@@ -159,7 +159,7 @@ def test_fit_hands_every_option_on(manyview, here, tiny_views):
     assert (params["hidden"], params["node_selection"], params["random_state"]) == (8, None, 5)
 
 
-def test_fit_loads_data_of_the_catalogue(manyview):
+def test_fit_loads_data_of_the_catalog(manyview):
     code, out, _ = manyview(
         "fit", "digits", "--label-ratio", 0.05, "--json",
         "-p", "max_epochs=1", "-p", "node_selection=none",
@@ -191,7 +191,7 @@ def test_tables_go_from_files_to_labels_of_new_samples(manyview, tables):
     assert np.mean([row["label"] == by_id[row["sample_id"]] for row in found]) > 0.7
     assert "Result  10 samples labeled" in err
 
-    with_files = manyview("predict", "run", "new/colour.csv", "new/shape.csv", "--quiet")
+    with_files = manyview("predict", "run", "new/color.csv", "new/shape.csv", "--quiet")
     assert with_files[0] == 0
     assert with_files[2] == ""
     assert sorted(with_files[1].splitlines()) == sorted(out.splitlines())
@@ -269,7 +269,7 @@ def test_predict_prints_one_json_document_with_the_labels(manyview, shapes):
     assert len(json.loads(out)["predictions"]) == 60
 
 
-def test_explain_tells_why_a_sample_got_its_answer(manyview, tables):
+def test_explain_tells_why_a_sample_got_its_prediction(manyview, tables):
     assert manyview("fit", "old", "--labels", "animals.csv", "--out", "run", *QUICK)[0] == 0
     code, out, err = manyview("explain", "run", "--sample", "s7")
     assert (code, err) == (0, "")
@@ -283,10 +283,10 @@ def test_explain_tells_why_a_sample_got_its_answer(manyview, tables):
     total = sum(part["margin"] for part in parts)
     assert total == pytest.approx(document["explanation"]["margin"])
     code, out, err = manyview("explain", "run")
-    assert "answers that change" in out
+    assert "predictions that change" in out
 
 
-def test_explain_tells_of_a_new_sample_what_predict_answers(manyview, refused, tables):
+def test_explain_tells_of_a_new_sample_what_predict_predictions(manyview, refused, tables):
     assert manyview("fit", "old", "--labels", "animals.csv", "--out", "run", *QUICK)[0] == 0
     _, out, _ = manyview("predict", "run", "new", "--json")
     predicted = json.loads(out)["predictions"][3]
@@ -294,7 +294,7 @@ def test_explain_tells_of_a_new_sample_what_predict_answers(manyview, refused, t
     code, out, err = manyview("explain", "run", "--data", "new", "--sample", name, "--json")
     assert (code, err) == (0, "")
     why = json.loads(out)["explanation"]
-    assert (why["name"], why["answer"]) == (name, predicted["label"])
+    assert (why["name"], why["prediction"]) == (name, predicted["label"])
     total = sum(part["margin"] for part in [why["itself"], *why["neighbors"]])
     assert total == pytest.approx(why["margin"])
     code, out, err = manyview("explain", "run", "--data", "new", "--sample", name)
@@ -324,7 +324,7 @@ def test_fit_calibrates_and_abstains_where_asked_to(manyview, shapes, here):
     assert (code, err) == (0, "")
     told = " ".join(out.split())
     assert "probabilities calibrated on 12 held-out labels: temperature " in told
-    assert "answers of probability 0.4 or more" in told
+    assert "predictions of probability 0.4 or more" in told
     assert ",unknown,0.3" in (here / "run" / "predictions.csv").read_text()
     report = (here / "run" / "report.html").read_text(encoding="utf-8")
     assert "left unknown" in report
@@ -332,7 +332,7 @@ def test_fit_calibrates_and_abstains_where_asked_to(manyview, shapes, here):
     assert {line.split(",")[1] for line in out.splitlines()[1:]} == {"unknown"}
 
 
-def test_datasets_lists_the_catalogue(manyview, here):
+def test_datasets_lists_the_catalog(manyview, here):
     (here / "MNIST.mat").touch()
     code, out, err = manyview("datasets", "--data-dir", here)
     assert (code, err) == (0, "")
@@ -396,8 +396,8 @@ def test_help_does_not_wait_for_torch():
 ERRORS = {
     "unknown data": (
         ("fit", "bbcsport"),
-        "There is no file or folder 'bbcsport', and no data set of that name in the catalogue. "
-        "Did you mean 'bbcsports'? `manyview datasets` lists the catalogue.",
+        "There is no file or folder 'bbcsport', and no data set of that name in the catalog. "
+        "Did you mean 'bbcsports'? `manyview datasets` lists the catalog.",
     ),
     "data not here": (
         ("fit", "mnist"),
@@ -418,7 +418,7 @@ ERRORS = {
         ("fit", "shapes.npz", "-p", "gamma=-1"),
         "gamma must be above 0; got -1.",
     ),
-    "too many neighbours": (
+    "too many neighbors": (
         ("fit", "shapes.npz", "-p", "n_neighbors=60"),
         "n_neighbors must be smaller than the number of samples; got 60 with 60 samples.",
     ),
@@ -454,10 +454,10 @@ ERRORS = {
         ("fit", "shapes.npz", "--id-column", "id"),
         "--id-column is for tables; got 'id' with shapes.npz.",
     ),
-    "option for the catalogue": (
+    "option for the catalog": (
         ("fit", "digits", "--labels", "y.csv", "--id-column", "id"),
         "--labels, --id-column can only be passed for data read from files; 'digits' is in the "
-        "catalogue, which knows how to read it.",
+        "catalog, which knows how to read it.",
     ),
     "missing labels": (
         ("fit", "shapes.npz", "--labels", "y.csv"),
@@ -471,7 +471,7 @@ ERRORS = {
     ),
     "other key": (
         ("fit", "shapes.npz", "--labels-key", "gt"),
-        "shapes.npz has no array 'gt'; it has 'shape', 'colour' and 'y'. Pass --labels-key 'y'.",
+        "shapes.npz has no array 'gt'; it has 'shape', 'color' and 'y'. Pass --labels-key 'y'.",
     ),
     "truncated data": (("fit", "half.npz"), None),
     "full folder": (
@@ -520,10 +520,10 @@ def test_error_of_the_user_is_one_line(refused, shapes, here, tiny_views, case):
         (("fit", "digits", "--lable-ratio", "1"), "--label-ratio"),
         (("fot",), "fit"),
         (("fit", "digits", "--seed", "x"), "--seed"),
-        (("fit", "shapes.npz", "-p", "n_neighbours=3"), "Did you mean 'n_neighbors'? It has: "),
+        (("fit", "shapes.npz", "-p", "n_neighbors=3"), "Did you mean 'n_neighbors'? It has: "),
     ],
 )
-def test_misspelling_is_answered_with_the_right_word(refused, shapes, arguments, words):
+def test_misspelling_is_predicted_with_the_right_word(refused, shapes, arguments, words):
     assert words in refused(*arguments)
 
 

@@ -21,7 +21,7 @@ def test_any_change_of_views_changes_their_checksum(tiny_views):
     altered["shape"][7, 3] += 1e-9
     others = [
         altered,
-        {"form": views["shape"], "colour": views["colour"]},
+        {"form": views["shape"], "color": views["color"]},
         {"shape": views["shape"]},
         {name: view[::-1] for name, view in views.items()},
         {**views, "shape": sparse.csr_array(views["shape"])},

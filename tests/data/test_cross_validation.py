@@ -1,16 +1,16 @@
-"""AllSamples: rows are taken, nobody leaves."""
+"""TransductiveViews: rows are taken, nobody leaves."""
 
 import pickle
 
 import numpy as np
 import pytest
 
-from manyview.data.cross_validation import AllSamples
+from manyview.data.cross_validation import TransductiveViews
 from manyview.errors import InputError
 
 
 def test_rows_of_rows_keep_all_samples(tiny_views):
-    some = AllSamples(tiny_views.views)[np.arange(60) % 2 == 0][[3, 4]]
+    some = TransductiveViews(tiny_views.views)[np.arange(60) % 2 == 0][[3, 4]]
     assert some.rows.tolist() == [6, 8]
     assert len(some.views) == 60
     assert some.shape == (2, 13)
@@ -29,19 +29,19 @@ def test_rows_of_rows_keep_all_samples(tiny_views):
     ],
 )
 def test_labels_are_laid_out_and_unknown_elsewhere(labels, laid):
-    np.testing.assert_array_equal(AllSamples(np.eye(4))[[1, 3]].spread(labels), laid)
+    np.testing.assert_array_equal(TransductiveViews(np.eye(4))[[1, 3]].spread(labels), laid)
 
 
 def test_labels_of_another_length_are_refused():
     with pytest.raises(InputError, match="got 3 labels for 2 rows"):
-        AllSamples(np.eye(4))[[1, 3]].spread([1, 2, 3])
+        TransductiveViews(np.eye(4))[[1, 3]].spread([1, 2, 3])
     with pytest.raises(InputError, match="got no rows"):
-        AllSamples(np.eye(4))[[]].spread([])
+        TransductiveViews(np.eye(4))[[]].spread([])
 
 
 def test_checksum_is_of_all_samples_and_survives_a_pickle_without_what_is_shared(tiny_views):
-    samples = AllSamples(tiny_views.views)
+    samples = TransductiveViews(tiny_views.views)
     sent = pickle.loads(pickle.dumps(samples[[1, 2]]))
     assert samples[[0]].checksum() == samples.checksum() == sent.checksum()
     assert samples.shared is samples[[0]].shared
-    assert samples.checksum() != AllSamples(tiny_views.views["shape"]).checksum()
+    assert samples.checksum() != TransductiveViews(tiny_views.views["shape"]).checksum()

@@ -121,7 +121,7 @@ def test_lazy_frame_is_refused_with_the_way_out(blood):
 
 
 @pytest.mark.parametrize(
-    ("labels", "codes"),
+    ("labels", "y_encoded"),
     [
         (pl.Series(["a", None, "b"]), [0, -1, 1]),
         (pl.Series(["a", None, "b"], dtype=pl.Categorical), [0, -1, 1]),
@@ -130,8 +130,8 @@ def test_lazy_frame_is_refused_with_the_way_out(blood):
         (pd.Series(pd.Categorical(["a", None, "b"])), [0, -1, 1]),
     ],
 )
-def test_series_are_labels(labels, codes):
-    assert check_labels(labels, 3)[1].tolist() == codes
+def test_series_are_labels(labels, y_encoded):
+    assert check_labels(labels, 3)[1].tolist() == y_encoded
 
 
 def test_arrays_are_sent_to_the_views():

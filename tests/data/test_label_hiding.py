@@ -6,7 +6,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_valid
 
 from manyview.baselines.amgl import AMGLClassifier
 from manyview.baselines.knn import KNNClassifier
-from manyview.data.cross_validation import AllSamples, LabelHidingSplit, labels_by_class
+from manyview.data.cross_validation import LabelHidingSplit, TransductiveViews, labels_by_class
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
@@ -81,26 +81,26 @@ def test_classes_may_have_any_names():
 
 
 @pytest.mark.parametrize("name", ["mgcn-dns", "amgl", "knn", "svm"])
-def test_answers_for_hidden_samples_do_not_depend_on_their_labels(tiny_views, name):
-    """Whatever the hidden labels are, scikit-learn's own fit gives the same answers."""
-    labels, samples = tiny_views.known_labels, AllSamples(tiny_views.views)
+def test_predictions_for_hidden_samples_do_not_depend_on_their_labels(tiny_views, name):
+    """Whatever the hidden labels are, scikit-learn's own fit gives the same predictions."""
+    labels, samples = tiny_views.known_labels, TransductiveViews(tiny_views.views)
     model = METHODS[name]()
     quick = {"random_state": 0, "max_epochs": 5}
     model.set_params(**{key: v for key, v in quick.items() if key in model.get_params()})
     train, test = splits_of(labels, 4)[0]
     altered = labels.copy()
     altered[test] = (altered[test] + 1) % 3
-    answers = [
+    predictions = [
         cross_val_predict(
             model, samples, some, cv=[(train, test), (train, train)], method="predict_proba"
         )
         for some in (labels, altered)
     ]
-    np.testing.assert_array_equal(*answers)
+    np.testing.assert_array_equal(*predictions)
 
 
-def test_cross_validate_scores_the_answers_of_a_fit_on_all_samples(tiny_views):
-    labels, samples = tiny_views.known_labels, AllSamples(tiny_views.views)
+def test_cross_validate_scores_the_predictions_of_a_fit_on_all_samples(tiny_views):
+    labels, samples = tiny_views.known_labels, TransductiveViews(tiny_views.views)
     model = AMGLClassifier(n_neighbors=5)  # labels no new samples: all must be in the fit
     split = LabelHidingSplit(4, random_state=0)
     found = cross_validate(model, samples, labels, cv=split, scoring=SCORERS, error_score="raise")
@@ -136,7 +136,7 @@ def test_grid_search_refits_the_best_on_all_labels(tiny_views):
         cv=LabelHidingSplit(2, random_state=0),
         scoring=SCORERS["neg_log_loss"],
         error_score="raise",
-    ).fit(AllSamples(tiny_views.views), labels)
+    ).fit(TransductiveViews(tiny_views.views), labels)
     plain = MGCNDNSClassifier(random_state=0, max_epochs=15).fit(tiny_views.views, labels)
     assert search.best_params_ == {"max_epochs": 15}
     np.testing.assert_array_equal(
@@ -146,10 +146,10 @@ def test_grid_search_refits_the_best_on_all_labels(tiny_views):
 
 
 def test_rows_of_other_samples_are_refused(tiny_views):
-    samples = AllSamples(tiny_views.views)
+    samples = TransductiveViews(tiny_views.views)
     model = KNNClassifier(n_neighbors=3).fit(samples, tiny_views.known_labels)
     assert (model.predict(samples[[4, 5]]) == model.transduction_[[4, 5]]).all()
     with pytest.raises(InputError, match="must belong to the samples of the fit"):
-        model.predict(AllSamples({name: 2 * v for name, v in tiny_views.views.items()}))
+        model.predict(TransductiveViews({name: 2 * v for name, v in tiny_views.views.items()}))
     with pytest.raises(InputError, match="must belong to the samples of the fit"):
         model.fit(tiny_views.views, tiny_views.known_labels).predict(samples)

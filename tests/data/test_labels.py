@@ -9,7 +9,7 @@ from manyview.errors import InputError
 
 
 @pytest.mark.parametrize(
-    ("labels", "classes", "codes"),
+    ("labels", "classes", "y_encoded"),
     [
         ([3, -1, 5, 3], [3, 5], [0, -1, 1, 0]),
         (np.array([0, 2, 255], dtype=np.uint8), [0, 2, 255], [0, 1, 2]),
@@ -21,10 +21,10 @@ from manyview.errors import InputError
         (np.array([True, None, False], dtype=object), [False, True], [1, -1, 0]),
     ],
 )
-def test_labels_become_classes_and_numbers(labels, classes, codes):
+def test_labels_become_classes_and_numbers(labels, classes, y_encoded):
     found, numbers = check_labels(labels, len(labels))
     assert found.tolist() == classes
-    assert numbers.tolist() == codes
+    assert numbers.tolist() == y_encoded
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The network's input: centred, balanced, and the same for sparse views."""
+"""The network's input: centered, balanced, and the same for sparse views."""
 
 import numpy as np
 import pytest
@@ -15,14 +15,14 @@ def features(rng):
     ]
 
 
-def centred(features):
+def centered(features):
     scaling = fit_input(features)
     matrix = scaling(features)
     return (matrix.toarray() if sparse.issparse(matrix) else matrix) - scaling.center
 
 
 def test_every_view_has_mean_zero_and_mean_square_length_one(features):
-    for block in np.split(centred(features), [4], axis=1):
+    for block in np.split(centered(features), [4], axis=1):
         np.testing.assert_allclose(block.mean(axis=0), 0, atol=1e-5)
         np.testing.assert_allclose((block**2).sum(axis=1).mean(), 1, rtol=1e-4)
 
@@ -30,12 +30,12 @@ def test_every_view_has_mean_zero_and_mean_square_length_one(features):
 def test_sparse_views_stay_sparse_and_mean_the_same(features):
     as_sparse = [sparse.csr_array(view) for view in features]
     assert sparse.issparse(fit_input(as_sparse)(as_sparse))
-    np.testing.assert_allclose(centred(as_sparse), centred(features), atol=1e-5)
+    np.testing.assert_allclose(centered(as_sparse), centered(features), atol=1e-5)
 
 
 def test_a_view_of_equal_rows_becomes_zero(features):
     alike = [*features, np.ones((20, 3), dtype=np.float32)]
-    np.testing.assert_allclose(centred(alike)[:, -3:], 0, atol=1e-6)
+    np.testing.assert_allclose(centered(alike)[:, -3:], 0, atol=1e-6)
 
 
 def rows_of_input(features, present):
@@ -86,7 +86,7 @@ def test_incomplete_sparse_views_stay_sparse_and_mean_the_same(incomplete):
 
 def test_a_mask_that_is_true_throughout_changes_nothing(features):
     present = np.ones((20, 2), dtype=bool)
-    np.testing.assert_allclose(rows_of_input(features, present), centred(features), atol=1e-6)
+    np.testing.assert_allclose(rows_of_input(features, present), centered(features), atol=1e-6)
 
 
 def test_a_sample_of_graphs_alone_has_no_features(features):
@@ -100,4 +100,4 @@ def test_weighed_views_are_multiplied_with_their_centres(features):
     scaling = fit_input(features)
     weighed = scaling.weighed(features, np.array([2.0, 0.5]))
     found = weighed(features) - weighed.center
-    np.testing.assert_allclose(found, centred(features) * np.repeat([2.0, 0.5], [4, 7]), atol=1e-5)
+    np.testing.assert_allclose(found, centered(features) * np.repeat([2.0, 0.5], [4, 7]), atol=1e-5)

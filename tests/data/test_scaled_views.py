@@ -10,15 +10,15 @@ from manyview.errors import InputError
 
 def test_scaling_is_one_word_a_list_or_a_dict(tiny_views):
     views = MultiView(tiny_views.views)
-    assert scaling_by_view("rows", views) == {"shape": "rows", "colour": "rows"}
-    assert scaling_by_view(["unit", "none"], views) == {"shape": "unit", "colour": "none"}
-    assert scaling_by_view({"colour": "standard"}, views) == {"shape": "unit", "colour": "standard"}
+    assert scaling_by_view("rows", views) == {"shape": "rows", "color": "rows"}
+    assert scaling_by_view(["unit", "none"], views) == {"shape": "unit", "color": "none"}
+    assert scaling_by_view({"color": "standard"}, views) == {"shape": "unit", "color": "standard"}
 
 
 def test_nothing_is_none_as_the_command_line_reads_it(tiny_views):
     views = MultiView(tiny_views.views)
-    assert scaling_by_view(None, views) == {"shape": "none", "colour": "none"}
-    assert scaling_by_view({"shape": None}, views) == {"shape": "none", "colour": "unit"}
+    assert scaling_by_view(None, views) == {"shape": "none", "color": "none"}
+    assert scaling_by_view({"shape": None}, views) == {"shape": "none", "color": "unit"}
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_nothing_is_none_as_the_command_line_reads_it(tiny_views):
     [
         ("unti", "Did you mean 'unit'"),
         (["unit"], "one for each of the 2 feature views; got 1"),
-        ({"color": "unit"}, "Did you mean 'colour'"),
+        ({"color": "unit"}, "Did you mean 'color'"),
     ],
 )
 def test_wrong_scaling_is_refused(tiny_views, scaling, message):

@@ -1,4 +1,4 @@
-"""Calibration: temperatures at their limits, errors against a literal loop, answers untouched."""
+"""Calibration: limits of the temperature, errors against a loop, predictions unchanged."""
 
 import numpy as np
 import pytest
@@ -28,22 +28,22 @@ from manyview.self_training.pseudo_labels import TAUGHT_TEMPERATURE
 def test_temperature_that_made_the_labels_is_found(rng, temperature):
     logits = 3 * rng.normal(size=(20_000, 4))
     chances = softmax(logits / temperature)
-    codes = (chances.cumsum(axis=1) > rng.random((20_000, 1))).argmax(axis=1)
-    assert fit_temperature(logits, codes) == pytest.approx(temperature, rel=0.05)
+    y_encoded = (chances.cumsum(axis=1) > rng.random((20_000, 1))).argmax(axis=1)
+    assert fit_temperature(logits, y_encoded) == pytest.approx(temperature, rel=0.05)
 
 
 def test_temperature_has_the_least_cost_of_a_fine_grid(rng):
-    logits, codes = 2 * rng.normal(size=(15, 3)), rng.integers(0, 3, 15)
+    logits, y_encoded = 2 * rng.normal(size=(15, 3)), rng.integers(0, 3, 15)
 
     def cost(temperature):
         total = 0.0
-        for row, code in zip(logits, codes, strict=True):
+        for row, code in zip(logits, y_encoded, strict=True):
             total -= np.log(np.exp(row[code] / temperature) / np.exp(row / temperature).sum())
         return total + np.log(temperature) ** 2 / (2 * 0.5**2)
 
     grid = np.exp(np.linspace(np.log(0.05), np.log(20), 4001))
     wanted = grid[np.argmin([cost(one) for one in grid])]
-    assert fit_temperature(logits, codes) == pytest.approx(wanted, rel=2e-3)
+    assert fit_temperature(logits, y_encoded) == pytest.approx(wanted, rel=2e-3)
 
 
 def test_labels_that_are_all_right_do_not_ask_for_certainty():
@@ -74,13 +74,13 @@ def test_huge_logits_do_not_overflow():
 
 def test_every_class_keeps_a_label_in_every_fold(rng):
     for _ in range(20):
-        codes = np.where(rng.random(80) < 0.6, -1, rng.integers(0, 6, 80))
+        y_encoded = np.where(rng.random(80) < 0.6, -1, rng.integers(0, 6, 80))
         for n_parts in (3, 5):
-            parts = held_out_parts(codes, n_parts, rng)
-            assert (parts[codes < 0] == -1).all()
-            counts = np.bincount(codes[codes >= 0], minlength=6)
+            parts = held_out_parts(y_encoded, n_parts, rng)
+            assert (parts[y_encoded < 0] == -1).all()
+            counts = np.bincount(y_encoded[y_encoded >= 0], minlength=6)
             for code in np.flatnonzero(counts):
-                members = parts[codes == code]
+                members = parts[y_encoded == code]
                 if len(members) == 1:
                     assert members[0] == -1
                     continue
@@ -90,28 +90,28 @@ def test_every_class_keeps_a_label_in_every_fold(rng):
 
 
 def test_folds_hide_a_third_and_together_everything(rng):
-    codes = np.repeat([0, 1, 2], 10)
-    parts = held_out_parts(codes, 3, rng)
+    y_encoded = np.repeat([0, 1, 2], 10)
+    parts = held_out_parts(y_encoded, 3, rng)
     assert np.bincount(parts).tolist() == [10, 10, 10]
 
 
 def test_calibrate_never_shows_what_it_scores(rng):
-    codes = np.array([0, 0, 0, 1, 1, 1, 1, -1, 2])
+    y_encoded = np.array([0, 0, 0, 1, 1, 1, 1, -1, 2])
     seen = []
 
     def logits_of(shown, fold):
         seen.append(shown)
-        return np.eye(3)[np.maximum(codes, 0)] + fold
+        return np.eye(3)[np.maximum(y_encoded, 0)] + fold
 
-    found = calibrate(codes, 3, rng, logits_of)
+    found = calibrate(y_encoded, 3, rng, logits_of)
     assert len(seen) == found.n_folds == 3
     assert sorted(found.samples.tolist()) == [0, 1, 2, 3, 4, 5, 6]
     for shown in seen:
-        hidden = np.flatnonzero((shown == -1) & (codes != -1))
+        hidden = np.flatnonzero((shown == -1) & (y_encoded != -1))
         assert len(hidden) in (2, 3)
         assert set(shown[shown >= 0]) == {0, 1, 2}
-    np.testing.assert_array_equal(found.codes, codes[found.samples])
-    one = calibrate(codes, 1, rng, logits_of)
+    np.testing.assert_array_equal(found.y_encoded, y_encoded[found.samples])
+    one = calibrate(y_encoded, 1, rng, logits_of)
     assert one.n_held_out in (2, 3)
 
 
@@ -123,7 +123,7 @@ def test_single_labels_cannot_be_held_out(rng):
 def test_calibration_error_is_that_of_a_literal_loop(rng, equal_mass):
     chances = softmax(2 * rng.normal(size=(200, 3)))
     truth = rng.integers(0, 3, 200)
-    surest, answers = chances.max(axis=1), chances.argmax(axis=1)
+    surest, predictions = chances.max(axis=1), chances.argmax(axis=1)
     if equal_mass:
         bins = np.array_split(np.argsort(surest, kind="stable"), 10)
     else:
@@ -134,7 +134,7 @@ def test_calibration_error_is_that_of_a_literal_loop(rng, equal_mass):
     wanted = 0.0
     for rows in bins:
         if len(rows):
-            right = sum(answers[row] == truth[row] for row in rows) / len(rows)
+            right = sum(predictions[row] == truth[row] for row in rows) / len(rows)
             sure = sum(surest[row] for row in rows) / len(rows)
             wanted += len(rows) / 200 * abs(right - sure)
     found = expected_calibration_error(chances, truth, 10, equal_mass=equal_mass)
@@ -156,15 +156,15 @@ def test_bins_count_every_sample_once(rng):
         assert all(one.low <= one.probability <= one.high for one in bins)
 
 
-def test_coverage_curve_counts_what_each_threshold_answers(rng):
+def test_coverage_curve_counts_what_each_threshold_predictions(rng):
     chances = softmax(2 * rng.normal(size=(50, 3))).round(2)
     truth = rng.integers(0, 3, 50)
     curve = coverage_curve(chances, truth)
     right = chances.argmax(axis=1) == truth
     for point in curve:
-        answered = chances.max(axis=1) >= point.min_probability
-        assert point.coverage == pytest.approx(answered.mean())
-        assert point.accuracy == pytest.approx(right[answered].mean())
+        predicted = chances.max(axis=1) >= point.min_probability
+        assert point.coverage == pytest.approx(predicted.mean())
+        assert point.accuracy == pytest.approx(right[predicted].mean())
     assert curve[-1].coverage == 1
     assert coverage_curve(np.zeros((0, 2)), np.zeros(0)) == []
 
@@ -192,7 +192,7 @@ def test_few_labels_are_all_held_out_and_called_weak(calibrated):
 
 
 @pytest.mark.parametrize("n_folds", [1, 3])
-def test_calibration_changes_how_sure_answers_are_and_no_answer(tiny_views, plain, n_folds):
+def test_calibration_changes_how_sure_predictions_are_and_no_prediction(tiny_views, plain, n_folds):
     model = fit(tiny_views, calibration="temperature", calibration_folds=n_folds)
     assert (plain.temperature_, plain.calibration_) == (TAUGHT_TEMPERATURE, None)
     assert model.transduction_.tolist() == plain.transduction_.tolist()
@@ -205,8 +205,8 @@ def test_calibration_changes_how_sure_answers_are_and_no_answer(tiny_views, plai
     assert found.n_folds == n_folds
     assert found.n_held_out == 4 * n_folds
     known = tiny_views.known_labels
-    assert (known[found.samples] == model.classes_[found.codes]).all()
-    assert found.temperature == fit_temperature(found.logits, found.codes)
+    assert (known[found.samples] == model.classes_[found.y_encoded]).all()
+    assert found.temperature == fit_temperature(found.logits, found.y_encoded)
 
 
 def test_new_samples_and_loaded_models_share_the_temperature(
@@ -235,10 +235,10 @@ def test_explanation_is_of_the_calibrated_probabilities(calibrated):
 
 
 def test_auto_folds_are_those_that_would_be_chosen(rng):
-    codes = np.repeat([0, 1], 6)
+    y_encoded = np.repeat([0, 1], 6)
     logits = rng.normal(size=(12, 2))
     auto, three = (
-        calibrate_or_warn(codes, n_folds, np.random.default_rng(0), lambda shown, fold: logits)
+        calibrate_or_warn(y_encoded, n_folds, np.random.default_rng(0), lambda shown, fold: logits)
         for n_folds in ("auto", 3)
     )
     assert auto.n_folds == 3
@@ -246,7 +246,7 @@ def test_auto_folds_are_those_that_would_be_chosen(rng):
 
 
 def test_no_fold_is_fitted_after_an_interrupted_one():
-    codes, folds = np.repeat([0, 1], 6), []
+    y_encoded, folds = np.repeat([0, 1], 6), []
 
     def logits_of(shown, fold):
         folds.append(fold)
@@ -255,7 +255,7 @@ def test_no_fold_is_fitted_after_an_interrupted_one():
     for was_interrupted, wanted in ((True, []), (False, [0])):
         with pytest.warns(CalibrationWarning, match="the fit was interrupted") as caught:
             found = calibrate_or_warn(
-                codes, 3, np.random.default_rng(0), logits_of, was_interrupted=was_interrupted
+                y_encoded, 3, np.random.default_rng(0), logits_of, was_interrupted=was_interrupted
             )
         assert found is None
         assert folds == wanted
@@ -288,7 +288,7 @@ def test_held_out_logits_are_as_sure_as_those_of_the_fit(tiny_views):
 
 def test_a_network_taught_nothing_keeps_its_logits(tiny_views):
     assert fit(tiny_views, recipe="paper").temperature_ == 1.0
-    assert fit(tiny_views, max_rounds=0).temperature_ == 1.0
+    assert fit(tiny_views, max_iter=0).temperature_ == 1.0
 
 
 def test_interrupted_calibration_keeps_the_fit(tiny_views, monkeypatch):
@@ -333,27 +333,27 @@ def test_wrong_parameters_are_refused(tiny_views, params, message):
         fit(tiny_views, **params)
 
 
-def test_answers_below_the_wanted_probability_are_unknown(plain):
+def test_predictions_below_the_wanted_probability_are_unknown(plain):
     surest = plain.label_distributions_.max(axis=1)
     middle = float(np.median(surest))
-    answers = plain.answers(min_probability=middle)
-    assert ((answers == -1) == (surest < middle)).all()
-    assert (answers[surest >= middle] == plain.transduction_[surest >= middle]).all()
-    assert plain.answers().tolist() == plain.transduction_.tolist()
-    assert (plain.answers(min_probability=1) == -1).sum() == (surest < 1).sum()
+    predictions = plain.predictions(min_probability=middle)
+    assert ((predictions == -1) == (surest < middle)).all()
+    assert (predictions[surest >= middle] == plain.transduction_[surest >= middle]).all()
+    assert plain.predictions().tolist() == plain.transduction_.tolist()
+    assert (plain.predictions(min_probability=1) == -1).sum() == (surest < 1).sum()
 
 
-def test_answers_of_texts_are_none_where_unknown(tiny_views):
+def test_predictions_of_texts_are_none_where_unknown(tiny_views):
     words = np.array(["ant", "bee", "cow"])
     labels = np.where(tiny_views.known_labels < 0, None, words[tiny_views.known_labels])
     model = MGCNDNSClassifier(max_epochs=5, random_state=0)
     model.fit(MultiView(tiny_views.views), labels)
-    answers = model.answers(min_probability=0.9)
-    assert {type(one) for one in answers} <= {str, type(None)}
-    assert None in answers.tolist()
+    predictions = model.predictions(min_probability=0.9)
+    assert {type(one) for one in predictions} <= {str, type(None)}
+    assert None in predictions.tolist()
 
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.5, 80, float("nan"), "0.8", True, None])
 def test_probability_outside_0_to_1_is_refused(plain, wrong):
     with pytest.raises(InputError, match=r"min_probability must be a number from 0 to 1; got"):
-        plain.answers(min_probability=wrong)
+        plain.predictions(min_probability=wrong)

@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from manyview.data.cross_validation import AllSamples
+from manyview.data.cross_validation import TransductiveViews
 from manyview.data.views import MultiView
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.integrations.per_view import PerView
@@ -26,18 +26,20 @@ def model(shared_views):
     return model.fit(shared_views.views, shared_views.known_labels)
 
 
-def test_embedding_carries_the_answers_of_the_fit(model):
+def test_embedding_carries_the_predictions_of_the_fit(model):
     hidden = model.embedding_
     assert hidden.shape == (60, 7)
     assert hidden.dtype == np.float32
-    logits = model.selected_graph_ @ (hidden @ model.attachment_.weights[-1]) / model.temperature_
+    logits = (
+        model.selected_graph_ @ (hidden @ model.inductive_state_.weights[-1]) / model.temperature_
+    )
     shares = torch.softmax(torch.from_numpy(logits), dim=1).numpy()
     np.testing.assert_allclose(shares, model.label_distributions_, atol=1e-4)
 
 
 def test_messages_of_new_samples_come_from_their_embedding(model, tiny_views):
     hidden = model.transform(tiny_views.views)
-    outputs = model.attachment_.outputs(MultiView(tiny_views.views))
+    outputs = model.inductive_state_.outputs(MultiView(tiny_views.views))
     np.testing.assert_allclose(hidden, np.maximum(outputs[0], 0), rtol=1e-6)
     assert (hidden >= 0).all()
 
@@ -45,13 +47,13 @@ def test_messages_of_new_samples_come_from_their_embedding(model, tiny_views):
 def test_one_convolution_has_its_logits_for_an_embedding(tiny_views):
     model = MGCNDNSClassifier(max_epochs=5, n_layers=1, random_state=0, tol=0)
     model.fit(tiny_views.views, tiny_views.known_labels)
-    logits = model.attachment_.logits(MultiView(tiny_views.views))
+    logits = model.inductive_state_.logits(MultiView(tiny_views.views))
     np.testing.assert_allclose(model.transform(tiny_views.views), logits, rtol=1e-6)
     assert len(model.get_feature_names_out()) == 3 == model.embedding_.shape[1]
 
 
 def test_rows_of_all_samples_are_fitted_samples(tiny_views, model):
-    samples = AllSamples(tiny_views.views)
+    samples = TransductiveViews(tiny_views.views)
     fitted = clone(model).fit(samples, tiny_views.known_labels)
     np.testing.assert_array_equal(fitted.transform(samples[[3, 5]]), fitted.embedding_[[3, 5]])
 
@@ -83,7 +85,7 @@ def test_unfitted_model_has_no_embedding(tiny_views):
         MGCNDNSClassifier().transform(tiny_views.views)
 
 
-def test_joblib_keeps_answers_and_embedding(model, tiny_views):
+def test_joblib_keeps_predictions_and_embedding(model, tiny_views):
     kept = io.BytesIO()
     joblib.dump(model, kept)
     kept.seek(0)

@@ -54,7 +54,7 @@ def test_a_fit_tells_its_memory_where_asked(tiny_views, capsys):
     assert "MGCN-DNS on 60 samples in 2 views needs about 0." in capsys.readouterr().err
 
 
-def test_a_cache_gives_the_same_answers(tiny_views, tmp_path):
+def test_a_cache_gives_the_same_predictions(tiny_views, tmp_path):
     def fit(**parameters):
         model = MGCNDNSClassifier(random_state=0, max_epochs=60, **parameters)
         return model.fit(tiny_views.views, tiny_views.known_labels)
@@ -63,7 +63,7 @@ def test_a_cache_gives_the_same_answers(tiny_views, tmp_path):
     for _ in range(2):
         model = fit(cache_dir=tmp_path)
         np.testing.assert_array_equal(model.label_distributions_, expected)
-        assert model.neighbor_recall_ == {"shape": 1.0, "colour": 1.0}
+        assert model.neighbor_recall_ == {"shape": 1.0, "color": 1.0}
     assert len(list(tmp_path.iterdir())) == 3  # two views, and both together
 
 

@@ -102,7 +102,7 @@ def test_top_k_keeps_at_most_k_edges_a_sample(tiny_views):
 @pytest.mark.parametrize("n_layers", [1, 3])
 def test_depth_is_free(tiny_views, n_layers):
     model = fit_quickly(tiny_views.views, tiny_views.known_labels, n_layers=n_layers)
-    assert len(model.attachment_.weights) == n_layers
+    assert len(model.inductive_state_.weights) == n_layers
     assert model.predict(tiny_views.views).shape == model.transduction_.shape
 
 
@@ -181,14 +181,14 @@ def test_clone_and_parameters_round_trip():
     assert clone(model).get_params() == model.get_params()
 
 
-def test_pickle_keeps_the_answers(model, tiny_views):
+def test_pickle_keeps_the_predictions(model, tiny_views):
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(
         again.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views)
     )
 
 
-def test_saved_model_answers_the_same(model, tiny_views, tmp_path):
+def test_saved_model_predictions_the_same(model, tiny_views, tmp_path):
     model.save(tmp_path / "model")
     again = MGCNDNSClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(again.transduction_, model.transduction_)
@@ -234,7 +234,7 @@ def test_graphs_alone_are_enough(tiny_views):
     assert (model.predict(views) == tiny_views.labels).all()
 
 
-def test_class_weight_moves_answers_towards_the_heavy_class(tiny_views):
+def test_class_weight_moves_predictions_towards_the_heavy_class(tiny_views):
     light = fit_quickly(tiny_views.views, tiny_views.known_labels, class_weight={0: 1e-3})
     heavy = fit_quickly(tiny_views.views, tiny_views.known_labels, class_weight={0: 1e3})
     assert heavy.label_distributions_[:, 0].mean() > light.label_distributions_[:, 0].mean()

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from manyview.data.cross_validation import AllSamples
+from manyview.data.cross_validation import TransductiveViews
 from manyview.errors import InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.estimators.warm_start import go_on_from, weights_of
@@ -27,7 +27,7 @@ def begun(tiny_views, **parameters):
     return model.fit(tiny_views.views, tiny_views.known_labels)
 
 
-def test_second_fit_takes_far_fewer_epochs_and_answers_as_well(tiny_views, more_labels):
+def test_second_fit_takes_far_fewer_epochs_and_predictions_as_well(tiny_views, more_labels):
     model = begun(tiny_views)
     first = model.training_curve_.n_epochs
     model.fit(tiny_views.views, more_labels)
@@ -47,7 +47,7 @@ def test_second_fit_starts_halfway_between_learned_and_fresh_weights(tiny_views,
         started.append(weights_of(network))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_on_codes", train)
+    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_network", train)
     fresh = MGCNDNSClassifier(random_state=0, n_neighbors=model.n_neighbors_)
     for one in (model, fresh):
         with pytest.raises(KeyboardInterrupt):
@@ -67,7 +67,7 @@ def test_graphs_are_built_once_and_k_stays(tiny_views, monkeypatch):
 
 
 def test_fits_on_the_same_all_samples_share_their_graphs(tiny_views, monkeypatch):
-    samples = AllSamples(tiny_views.views)
+    samples = TransductiveViews(tiny_views.views)
     one = MGCNDNSClassifier(random_state=0, max_epochs=2, n_neighbors=5)
     one.fit(samples, tiny_views.known_labels)
     plain = MGCNDNSClassifier(random_state=1, max_epochs=2, n_neighbors=5)

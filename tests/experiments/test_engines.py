@@ -43,9 +43,9 @@ def test_all_trials_are_done_once_and_the_second_call_has_nothing_to_do(open_stu
     assert (progress.n_done, progress.n_failed, progress.n_running) == (4, 0, 0)
     assert all(record["status"] == "done" for record in lines_of(study.store))
     assert run_locally(study, study.pending(), n_jobs=2, limits=LIMITS).n_recorded == 0
-    for key, (_, trial) in study.keys.items():  # a worker answers as this process does
+    for key, (_, trial) in study.keys.items():  # a worker predictions as this process does
         here = attempt(trial, None, None)
-        assert here["answers"] == study.store.records()[key]["answers"]
+        assert here["predictions"] == study.store.records()[key]["predictions"]
     changed = open_study(
         'title = "t"\ndatasets = ["{data}"]\nlabel_ratios = [0.2]\nseeds = [0, 1]\n'
         "[methods.knn]\nparams = { n_neighbors = 3 }\n[methods.svm]\n"

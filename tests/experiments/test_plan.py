@@ -100,8 +100,8 @@ def test_grids_are_multiplied_out_and_none_is_nothing(write_plan):
             "must be one of 'stratified', 'random'; got 'strat'",
         ),
         (
-            'title = "t"\ndatasets = ["digits"]\n[methods.knn]\nparams = { neighbours = 3 }',
-            "knn has no parameter 'neighbours'",
+            'title = "t"\ndatasets = ["digits"]\n[methods.knn]\nparams = { neighbors = 3 }',
+            "knn has no parameter 'neighbors'",
         ),
         (
             'title = "t"\ndatasets = ["digits"]\n[methods.knn]\nparams = { random_state = 3 }',

@@ -56,7 +56,7 @@ def test_description_makes_the_same_trial():
 
 @pytest.mark.parametrize("name", METHODS)
 def test_no_method_sees_a_hidden_label(name, dataset, tiny_views):
-    """Other truths behind the hidden labels: the same answers, other scores."""
+    """Other truths behind the hidden labels: the same predictions, other scores."""
     quick = {"max_epochs": 20} if "max_epochs" in METHODS[name]().get_params() else {}
     trial = Trial("tiny", name, quick, 0.2, "stratified", 0)
     shown = draw_labeled(dataset.labels, 0.2, random_state=0)
@@ -74,7 +74,7 @@ def test_no_method_sees_a_hidden_label(name, dataset, tiny_views):
         two = run_trial(trial, replace(dataset, labels=lies))
     finally:
         trial_module.hide_labels = original
-    assert one["answers"] == two["answers"]
+    assert one["predictions"] == two["predictions"]
     assert one["accuracy"] > two["accuracy"]
 
 
@@ -91,7 +91,7 @@ def test_curve_weights_and_graphs_are_kept_where_asked(dataset):
     trial = Trial("tiny", "mgcn-dns", {"max_epochs": 5}, 0.2, keep=("curve", "weights", "graphs"))
     outcome = run_trial(trial, dataset)
     plain = run_trial(replace(trial, keep=()), dataset)
-    assert outcome["answers"] == plain["answers"]  # looking changes nothing
+    assert outcome["predictions"] == plain["predictions"]  # looking changes nothing
     assert len(outcome["curve"]["loss"]) == len(outcome["curve"]["test_accuracy"]) == 5
     assert np.sum(outcome["view_importance"]) == pytest.approx(1, abs=1e-4)
     assert np.shape(outcome["graphs"]["selected"]) == (60, 60)

@@ -1,4 +1,4 @@
-"""Reasons add up to the answer, match a literal loop, and hold when what they name is deleted."""
+"""Reasons add up to the prediction, match a loop, and hold when what they name is deleted."""
 
 from copy import copy
 
@@ -35,11 +35,11 @@ def test_parts_of_neighbors_views_and_sources_add_up_to_both_logits(model):
     for row in range(0, 60, 7):
         why = explainer.explain(row, names)
         for parts in ([why.itself, *why.neighbors], why.views, why.sources):
-            assert sum(one.for_answer for one in parts) == pytest.approx(why.logit, abs=1e-6)
+            assert sum(one.for_prediction for one in parts) == pytest.approx(why.logit, abs=1e-6)
             assert sum(one.for_runner_up for one in parts) == pytest.approx(
                 why.runner_up_logit, abs=1e-6
             )
-        first, second = why.probabilities[why.answer], why.probabilities[why.runner_up]
+        first, second = why.probabilities[why.prediction], why.probabilities[why.runner_up]
         assert why.margin == pytest.approx(np.log(first / second), abs=1e-9)
 
 
@@ -49,7 +49,7 @@ def test_explained_probabilities_are_those_of_the_fit(model):
         np.testing.assert_allclose(
             list(why.probabilities.values()), model.label_distributions_[row], atol=1e-5
         )
-        assert why.answer == model.transduction_[row]
+        assert why.prediction == model.transduction_[row]
         for one in why.neighbors:
             assert sum(one.views.values()) == pytest.approx(1.0)
 
@@ -60,12 +60,12 @@ def test_neighbors_come_with_the_largest_margin_first_and_without_the_sample(mod
     assert margins == sorted(margins, reverse=True)
     assert 3 not in {one.row for one in why.neighbors}
     assert why.itself.row == 3
-    n_left, for_answer, for_runner_up = why.rest(2)
+    n_left, for_prediction, for_runner_up = why.rest(2)
     assert n_left == len(why.neighbors) - 2
     shown = why.neighbors[:2]
-    assert for_answer + why.itself.for_answer + sum(o.for_answer for o in shown) == pytest.approx(
-        why.logit
-    )
+    assert for_prediction + why.itself.for_prediction + sum(
+        o.for_prediction for o in shown
+    ) == pytest.approx(why.logit)
     assert for_runner_up == pytest.approx(sum(o.for_runner_up for o in why.neighbors[2:]))
 
 
@@ -73,18 +73,18 @@ def test_neighbors_and_sources_match_a_literal_loop(tiny_views):
     model = MGCNDNSClassifier(max_epochs=15, random_state=0)
     model.fit(tiny_views.views, tiny_views.known_labels)
     graph = model.selected_graph_.toarray().astype(float)
-    first, second = (weight.astype(float) for weight in model.attachment_.weights)
+    first, second = (weight.astype(float) for weight in model.inductive_state_.weights)
     second /= model.temperature_
-    sent = model.attachment_.messages[0].astype(float)
+    sent = model.inductive_state_.messages[0].astype(float)
     assert first.shape[1] == len(second)
     row, why = 11, model.explain(11)
-    answer, runner_up = (
-        model.classes_.tolist().index(label) for label in (why.answer, why.runner_up)
+    prediction, runner_up = (
+        model.classes_.tolist().index(label) for label in (why.prediction, why.runner_up)
     )
     by_neighbor, by_source = {}, {}
     for j in range(60):
         hidden = [sum(graph[j, k] * sent[k, unit] for k in range(60)) for unit in range(64)]
-        for number, label in enumerate((answer, runner_up)):
+        for number, label in enumerate((prediction, runner_up)):
             part = graph[row, j] * sum(max(h, 0) * second[u, label] for u, h in enumerate(hidden))
             by_neighbor.setdefault(j, [0, 0])[number] = part
             is_on = np.array(hidden) > 0
@@ -92,24 +92,28 @@ def test_neighbors_and_sources_match_a_literal_loop(tiny_views):
                 through = graph[row, j] * graph[j, k] * (sent[k] * is_on) @ second[:, label]
                 by_source.setdefault(k, [0.0, 0.0])[number] += through
     for one in (why.itself, *why.neighbors):
-        assert (one.for_answer, one.for_runner_up) == pytest.approx(by_neighbor[one.row], abs=1e-5)
+        assert (one.for_prediction, one.for_runner_up) == pytest.approx(
+            by_neighbor[one.row], abs=1e-5
+        )
     for one in why.sources:
-        assert (one.for_answer, one.for_runner_up) == pytest.approx(by_source[one.row], abs=1e-5)
+        assert (one.for_prediction, one.for_runner_up) == pytest.approx(
+            by_source[one.row], abs=1e-5
+        )
 
 
 def test_sources_are_the_gradient_times_what_was_sent_at_any_depth(model):
-    attachment = model.attachment_
+    inductive_state = model.inductive_state_
     graph = torch.from_numpy(model.selected_graph_.toarray().astype(float))
-    sent = torch.from_numpy(attachment.messages[0].astype(float)).requires_grad_()
+    sent = torch.from_numpy(inductive_state.messages[0].astype(float)).requires_grad_()
     hidden = graph @ sent
-    for weight in attachment.weights[1:]:
+    for weight in inductive_state.weights[1:]:
         hidden = graph @ (hidden.relu() @ torch.from_numpy(weight.astype(float)))
     why = model.explain(8)
-    answer = model.classes_.tolist().index(why.answer)
-    (slope,) = torch.autograd.grad(hidden[8, answer] / model.temperature_, sent)
+    prediction = model.classes_.tolist().index(why.prediction)
+    (slope,) = torch.autograd.grad(hidden[8, prediction] / model.temperature_, sent)
     parts = (slope * sent).sum(dim=1).detach().numpy()
     for one in why.sources:
-        assert one.for_answer == pytest.approx(parts[one.row], abs=1e-5)
+        assert one.for_prediction == pytest.approx(parts[one.row], abs=1e-5)
 
 
 def test_view_shares_are_the_edges_weights_in_the_fused_graph(tiny_views):
@@ -117,7 +121,7 @@ def test_view_shares_are_the_edges_weights_in_the_fused_graph(tiny_views):
     model.fit(tiny_views.views, tiny_views.known_labels)
     for one in model.explain(20).neighbors:
         for view, graph, coefficient in zip(
-            model.view_names_, model.view_graphs_, model.attachment_.coefficients, strict=True
+            model.view_names_, model.view_graphs_, model.inductive_state_.coefficients, strict=True
         ):
             weight = coefficient * graph[20, one.row]
             share = weight / model.fused_graph_[20, one.row]
@@ -126,27 +130,27 @@ def test_view_shares_are_the_edges_weights_in_the_fused_graph(tiny_views):
 
 def test_deleting_a_neighbor_takes_exactly_its_part_from_the_logits(model):
     why = model.explain(5)
-    messages = model.attachment_.messages[-1].astype(float)
+    messages = model.inductive_state_.messages[-1].astype(float)
     graph = model.selected_graph_.toarray().astype(float)
     for one in why.neighbors[:3]:
         graph[5, one.row] = 0.0
-    codes = [model.classes_.tolist().index(label) for label in (why.answer, why.runner_up)]
-    left = (graph[5] @ messages)[codes] / model.temperature_
+    y_encoded = [model.classes_.tolist().index(label) for label in (why.prediction, why.runner_up)]
+    left = (graph[5] @ messages)[y_encoded] / model.temperature_
     taken = [
         sum(getattr(one, part) for one in why.neighbors[:3])
-        for part in ("for_answer", "for_runner_up")
+        for part in ("for_prediction", "for_runner_up")
     ]
     np.testing.assert_allclose([why.logit, why.runner_up_logit] - left, taken, atol=1e-6)
 
 
 def run_again(model, graph):
-    hidden = graph @ model.attachment_.messages[0]
-    for weight in model.attachment_.weights[1:]:
+    hidden = graph @ model.inductive_state_.messages[0]
+    for weight in model.inductive_state_.weights[1:]:
         hidden = graph @ (np.maximum(hidden, 0) @ weight)
     return hidden / model.temperature_
 
 
-def test_deleting_the_named_neighbors_hurts_real_answers_more_than_random_ones(rng):
+def test_deleting_the_named_neighbors_hurts_real_predictions_more_than_random_ones(rng):
     """Both layers are run again, so the hidden states change as well."""
     data = load_dataset("digits")
     labels = hide_labels(data.labels, 0.02, random_state=0)
@@ -157,7 +161,9 @@ def test_deleting_the_named_neighbors_hurts_real_answers_more_than_random_ones(r
     foretold = []
     for row in range(0, len(labels), 60):
         why = explainer.explain(row, names)
-        codes = [model.classes_.tolist().index(label) for label in (why.answer, why.runner_up)]
+        y_encoded = [
+            model.classes_.tolist().index(label) for label in (why.prediction, why.runner_up)
+        ]
         helping = [one for one in why.neighbors if one.margin > 0][:5]
         others = rng.choice([one.row for one in why.neighbors], len(helping), replace=False)
         foretold.append(sum(one.margin for one in helping))
@@ -165,27 +171,27 @@ def test_deleting_the_named_neighbors_hurts_real_answers_more_than_random_ones(r
             graph = model.selected_graph_.tolil()
             for other in rows:
                 graph[row, other] = graph[other, row] = 0.0
-            left = run_again(model, sparse.csr_array(graph))[row, codes]
+            left = run_again(model, sparse.csr_array(graph))[row, y_encoded]
             falls[kind].append(why.margin - (left[0] - left[1]))
     assert np.mean(falls["named"]) > 1.5 * np.mean(falls["random"])
     assert np.mean(falls["named"]) == pytest.approx(np.mean(foretold), rel=0.3)
     assert np.corrcoef(falls["named"], foretold)[0, 1] > 0.9
 
 
-def test_view_effects_count_the_answers_that_change(model, tiny_views):
+def test_view_effects_count_the_predictions_that_change(model, tiny_views):
     effects = model.view_effects(tiny_views.labels)
     explainer = model.explainer()
-    assert [one.view for one in effects] == ["shape", "colour"]
+    assert [one.view for one in effects] == ["shape", "color"]
     for one, logits in zip(effects, explainer.logits_without, strict=True):
-        answers = model.classes_[logits.argmax(axis=1)]
-        assert one.n_changed == (answers != model.transduction_).sum()
+        predictions = model.classes_[logits.argmax(axis=1)]
+        assert one.n_changed == (predictions != model.transduction_).sum()
         assert one.share_changed == one.n_changed / 60
         assert one.accuracy == pytest.approx((model.transduction_ == tiny_views.labels).mean())
-        assert one.accuracy_without == pytest.approx((answers == tiny_views.labels).mean())
+        assert one.accuracy_without == pytest.approx((predictions == tiny_views.labels).mean())
         for row in (0, 17):
             (said,) = [v for v in model.explain(row).views if v.view == one.view]
-            assert said.answer_without == answers[row]
-            assert said.changes_answer == (answers[row] != model.transduction_[row])
+            assert said.prediction_without == predictions[row]
+            assert said.changes_prediction == (predictions[row] != model.transduction_[row])
 
 
 def test_view_effects_count_on_the_given_labels_where_no_truth_is_passed(model, tiny_views):
@@ -209,12 +215,12 @@ def test_truth_of_the_wrong_length_is_refused(model):
         model.view_effects([0, 1])
 
 
-def test_single_view_has_no_answer_without_it(tiny_views):
+def test_single_view_has_no_prediction_without_it(tiny_views):
     model = MGCNDNSClassifier(max_epochs=5, random_state=0)
     model.fit(tiny_views.views["shape"], tiny_views.known_labels)
     (view,) = model.explain(0).views
-    assert (view.answer_without, view.probability_without) == (None, None)
-    assert not view.changes_answer
+    assert (view.prediction_without, view.probability_without) == (None, None)
+    assert not view.changes_prediction
     assert model.view_effects() == ()
 
 
@@ -236,7 +242,7 @@ def test_given_labels_of_neighbors_are_named(tiny_views):
     for row in range(60):
         for one in explainer.explain(row, [str(n) for n in range(60)]).neighbors:
             assert one.given == labels[one.row]
-            assert one.answer == model.transduction_[one.row]
+            assert one.prediction == model.transduction_[one.row]
 
 
 def test_explanation_as_json_holds_every_part(model):
@@ -244,7 +250,12 @@ def test_explanation_as_json_holds_every_part(model):
     parts = [document["itself"], *document["neighbors"]]
     assert sum(part["margin"] for part in parts) == pytest.approx(document["margin"])
     assert sum(one["probability"] for one in document["probabilities"]) == pytest.approx(1)
-    assert set(document["views"][0]) >= {"view", "margin", "answer_without", "changes_answer"}
+    assert set(document["views"][0]) >= {
+        "view",
+        "margin",
+        "prediction_without",
+        "changes_prediction",
+    }
 
 
 def test_sample_is_found_by_its_id(model):
@@ -270,7 +281,7 @@ def test_loaded_model_explains_as_the_saved_one(tmp_path, model):
 
 def test_model_saved_without_its_labels_still_explains(model):
     model = copy(model)
-    del model.given_codes_
+    del model.y_
     why = model.explain(12)
     assert {one.given for one in why.neighbors} == {None}
-    assert why.answer == model.transduction_[12]
+    assert why.prediction == model.transduction_[12]

@@ -1,6 +1,6 @@
 """The approximate search: the exact one's rules, a measured recall, and honest warnings.
 
-Most tests put the exact neighbours, or worse ones, in the place of the library's answer, which
+Most tests put the exact neighbors, or worse ones, in the place of the library's prediction, which
 takes a minute to compile; those marked slow run the library.
 """
 
@@ -98,7 +98,7 @@ def test_a_low_recall_is_tried_again_with_more_effort_and_then_told(rng, monkeyp
         return np.tile(np.arange(n_searched), (points.shape[0], 1))
 
     monkeypatch.setattr(approximate, "_candidates", poor)
-    with pytest.warns(UserWarning, match=r"found \d+% of the nearest neighbours, should be 90%"):
+    with pytest.warns(UserWarning, match=r"found \d+% of the nearest neighbors, should be 90%"):
         found = approximate_neighbors(rng.normal(size=(1000, 5)), n_neighbors=20)
     assert asked == [40, 80]
     assert found.recall < 0.2

@@ -1,4 +1,4 @@
-"""Neighbours kept on disk: found once, rebuilt when damaged, never in the way."""
+"""Neighbors kept on disk: found once, rebuilt when damaged, never in the way."""
 
 import numpy as np
 import pytest
@@ -112,7 +112,7 @@ def test_pickled_content_is_never_loaded(rng, tmp_path, searches):
 
 def test_a_folder_that_cannot_be_made_is_told_of_and_the_search_goes_on(rng, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.warns(UserWarning, match="neighbours are not kept"):
+    with pytest.warns(UserWarning, match="neighbors are not kept"):
         found = cached_neighbors(
             rng.normal(size=(20, 4)), **SETTINGS, cache_dir=tmp_path / "file" / "cache"
         )

@@ -1,4 +1,4 @@
-"""The graph of all views together: neighbours by the sum of the views' similarities."""
+"""The graph of all views together: neighbors by the sum of the views' similarities."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from scipy import sparse
 
 from manyview.data.network_input import fit_input
 from manyview.graphs import joint
-from manyview.graphs.early_fusion import joint_features, joint_graph
+from manyview.graphs.early_fusion import early_fusion_graph, joint_features
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def features(rng):
 
 
 def graph_of(features, shares=(0.5, 0.5), present=None, n_neighbors=3):
-    return joint_graph(
+    return early_fusion_graph(
         features,
         fit_input(features, present),
         present,
@@ -29,9 +29,9 @@ def literal_graph(features, shares, n_neighbors=3):
     """Rank the others of each sample by the cosine of all weighed views side by side."""
     blocks = []
     for view, share in zip(features, shares, strict=True):
-        centred = view.astype(np.float64) - view.mean(axis=0, dtype=np.float64)
-        length = np.sqrt((centred**2).sum(axis=1).mean())
-        blocks.append(centred / length * np.sqrt(share))
+        centered = view.astype(np.float64) - view.mean(axis=0, dtype=np.float64)
+        length = np.sqrt((centered**2).sum(axis=1).mean())
+        blocks.append(centered / length * np.sqrt(share))
     rows = np.hstack(blocks)
     graph = np.zeros((len(rows), len(rows)))
     for one in range(len(rows)):
@@ -60,7 +60,7 @@ def test_renumbering_the_samples_renumbers_the_graph(features, rng):
     np.testing.assert_array_equal(graph_of([view[order] for view in features]), expected)
 
 
-def test_sparse_views_are_centred_up_to_a_size(features, monkeypatch):
+def test_sparse_views_are_centered_up_to_a_size(features, monkeypatch):
     thin = [view * (np.abs(view) > 0.5) for view in features]
     as_sparse = [sparse.csr_array(view) for view in thin]
     np.testing.assert_array_equal(graph_of(as_sparse), graph_of(thin))

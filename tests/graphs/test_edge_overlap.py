@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.graphs.edge_overlap import confirmed_shares, shared_edges
+from manyview.graphs.edge_overlap import overlap_weights, shared_edges
 from manyview.graphs.knn_graph import knn_graph
 
 
@@ -47,22 +47,22 @@ def test_shared_edges_are_counted_one_by_one(graphs):
 
 def test_confirmed_shares_equal_a_literal_loop(graphs):
     agreeing = [graphs[0], graphs[0].maximum(graphs[1]), graphs[2]]
-    np.testing.assert_allclose(confirmed_shares(agreeing), literal_shares(agreeing), rtol=1e-12)
+    np.testing.assert_allclose(overlap_weights(agreeing), literal_shares(agreeing), rtol=1e-12)
 
 
 def test_confirmed_shares_do_not_see_weights_loops_and_numbering(graphs, rng):
-    expected = confirmed_shares(graphs)
+    expected = overlap_weights(graphs)
     order = rng.permutation(14)
     changed = [sparse.csr_array(2.5 * graph + sparse.eye_array(14)) for graph in graphs]
     renumbered = [graph[order][:, order] for graph in changed]
-    np.testing.assert_allclose(confirmed_shares(renumbered), expected)
+    np.testing.assert_allclose(overlap_weights(renumbered), expected)
 
 
 def test_a_graph_of_noise_has_next_to_no_share(rng):
     classes = np.repeat(np.arange(3), 30)
     good = [3 * rng.normal(size=(3, 6))[classes] + rng.normal(size=(90, 6)) for _ in range(2)]
     noise = rng.normal(size=(90, 6))
-    shares = confirmed_shares([knn_graph(view, n_neighbors=8) for view in (*good, noise)])
+    shares = overlap_weights([knn_graph(view, n_neighbors=8) for view in (*good, noise)])
     assert shares[2] < 0.15 < shares[0]
     assert shares.sum() == pytest.approx(1.0)
 
@@ -70,8 +70,8 @@ def test_a_graph_of_noise_has_next_to_no_share(rng):
 def test_limits_have_shares_that_sum_to_one():
     empty = sparse.csr_array((5, 5))
     full = sparse.csr_array(np.ones((5, 5)))
-    np.testing.assert_allclose(confirmed_shares([empty]), [1.0])
-    np.testing.assert_allclose(confirmed_shares([empty, empty]), [0.5, 0.5])
-    np.testing.assert_allclose(confirmed_shares([full, full]), [0.5, 0.5])
+    np.testing.assert_allclose(overlap_weights([empty]), [1.0])
+    np.testing.assert_allclose(overlap_weights([empty, empty]), [0.5, 0.5])
+    np.testing.assert_allclose(overlap_weights([full, full]), [0.5, 0.5])
     assert shared_edges(empty, [full]) == 0.0
     assert shared_edges(full, []) == 0.0

@@ -1,4 +1,4 @@
-"""Nearest neighbours and the graphs made of them, against literal loops."""
+"""Nearest neighbors and the graphs made of them, against literal loops."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Renormalisation with self-loops, Eq. (2), and Laplacians, against literal loops."""
+"""Renormalization with self-loops, Eq. (2), and Laplacians, against literal loops."""
 
 from math import sqrt
 

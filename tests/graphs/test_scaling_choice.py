@@ -27,7 +27,7 @@ def chosen(views, scaling=AUTO, **settings):
     return choose_scalings(views, kinds, **({"n_neighbors": 8, "metric": "cosine"} | settings))
 
 
-def test_columns_of_other_units_are_standardised_where_other_views_confirm_it(raw):
+def test_columns_of_other_units_are_standardized_where_other_views_confirm_it(raw):
     assert chosen(raw)["table"] == "standard"
     assert {chosen(raw)[name] for name in ("image", "sound")} == {"unit"}
 

@@ -133,7 +133,7 @@ def test_support_moves_to_a_device_whole(support):
     assert moved.n_edges == support.n_edges
 
 
-def test_large_supports_give_neighbours_places_near_each_other(rng, monkeypatch):
+def test_large_supports_give_neighbors_places_near_each_other(rng, monkeypatch):
     shuffled = rng.permutation(60)
     ring = np.roll(np.eye(60), 1, axis=1)[shuffled][:, shuffled]
     graph = sparse.csr_array(ring + ring.T)

@@ -1,4 +1,4 @@
-"""Weighted neighbour graphs, against literal loops over all pairs."""
+"""Weighted neighbor graphs, against literal loops over all pairs."""
 
 from math import exp, sqrt
 

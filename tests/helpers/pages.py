@@ -16,7 +16,7 @@ from manyview.runs.sources import DataSource
 
 VOID = {"br", "hr", "img", "input", "link", "meta"}
 NASTY = np.array(["<script>alert(1)</script>", "a\"b'c", "Öl & Gas"], dtype=object)
-NASTY_VIEWS = ("</text><img src=x onerror=alert(1)>", "{colour}")
+NASTY_VIEWS = ("</text><img src=x onerror=alert(1)>", "{color}")
 
 
 @dataclass

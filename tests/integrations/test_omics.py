@@ -22,7 +22,7 @@ KINDS = np.array(["ill", "old", "well"])
 
 @pytest.fixture
 def cohort(unlabeled_cohort, tiny_views):
-    """60 samples: the last five lack `colour`, twelve have a kind."""
+    """60 samples: the last five lack `color`, twelve have a kind."""
     known = tiny_views.known_labels
     unlabeled_cohort.obs["kind"] = np.where(known == -1, None, KINDS[known])
     return unlabeled_cohort
@@ -52,11 +52,11 @@ def test_results_survive_the_file(cohort, model, tiny_views, tmp_path):
         back.obsp["manyview_graph"].toarray(), model.selected_graph_.toarray()
     )
     assert back.uns["manyview"]["classes"].tolist() == ["ill", "old", "well"]
-    assert back.uns["manyview"]["views"].tolist() == ["shape", "colour"]
+    assert back.uns["manyview"]["views"].tolist() == ["shape", "color"]
     np.testing.assert_allclose(back.uns["manyview"]["view_importance"], model.view_importance_)
 
 
-def test_answers_below_a_probability_are_blank(cohort, model):
+def test_predictions_below_a_probability_are_blank(cohort, model):
     surest = model.label_distributions_.max(axis=1)
     annotate(cohort, model, min_probability=float(np.median(surest)), prefix="sure")
     np.testing.assert_array_equal(cohort.obs["sure_label"].isna(), surest < np.median(surest))
@@ -74,7 +74,7 @@ def test_results_can_be_written_twice_and_into_an_anndata(tiny_views):
 
 
 def test_observations_that_were_not_fitted_stay_blank(cohort, tiny_views):
-    data = read_views(cohort, views_key="colour", label_column="kind")
+    data = read_views(cohort, views_key="color", label_column="kind")
     assert "Of 60 observations 5 have none of these views; they are left out." in data.notes
     assert len(data.views) == 55
     model = MGCNDNSClassifier(max_epochs=10, random_state=0, tol=0).fit(data.views, data.labels)

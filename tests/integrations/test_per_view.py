@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from manyview.data.cross_validation import AllSamples, LabelHidingSplit
+from manyview.data.cross_validation import LabelHidingSplit, TransductiveViews
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
@@ -129,7 +129,7 @@ def test_grid_search_reaches_the_transformers(tiny_views, model, transformer, pa
 
 
 def test_all_samples_stay_in_the_graph_behind_a_transformer(tiny_views, model):
-    samples = AllSamples(tiny_views.views)
+    samples = TransductiveViews(tiny_views.views)
     pipe = make_pipeline(PerView(StandardScaler()), model)
     cv = LabelHidingSplit(n_splits=2, random_state=0)
     scores = cross_val_score(pipe, samples, tiny_views.labels, cv=cv)
@@ -137,10 +137,10 @@ def test_all_samples_stay_in_the_graph_behind_a_transformer(tiny_views, model):
 
 
 def test_unknown_and_other_views_are_refused(tiny_views):
-    with pytest.raises(InputError, match=r"a view of PerView must be one of 'shape', 'colour'"):
+    with pytest.raises(InputError, match=r"a view of PerView must be one of 'shape', 'color'"):
         PerView({"shap": PCA(1)}).fit(tiny_views.views)
     step = PerView(StandardScaler()).fit(tiny_views.views)
-    with pytest.raises(InputError, match=r"views must be those of the fit \(shape, colour\)"):
+    with pytest.raises(InputError, match=r"views must be those of the fit \(shape, color\)"):
         step.transform({"shape": tiny_views.views["shape"]})
     with pytest.raises(InputError, match="got 3 labels for 60 samples"):
         step.set_params(with_labels=True).fit(tiny_views.views, [1, 2, 3])

@@ -87,7 +87,7 @@ def test_a_fitted_model_becomes_a_graph_for_any_network(tiny_views):
     graph = torch.sparse_coo_tensor(data.edge_index, data.edge_weight, (60, 60)).to_dense().numpy()
     np.testing.assert_allclose(graph, model.selected_graph_.toarray(), rtol=1e-6)
     # The model's own network, from nothing but what was handed on.
-    first, last = (torch.from_numpy(weight) for weight in model.attachment_.weights)
+    first, last = (torch.from_numpy(weight) for weight in model.inductive_state_.weights)
     dense = torch.from_numpy(graph)
     logits = dense @ ((dense @ (data.x @ first)).relu() @ last) / model.temperature_
     torch.testing.assert_close(logits.softmax(1), data.probabilities, atol=1e-4, rtol=1e-3)
@@ -134,7 +134,7 @@ def test_nodes_with_labels_are_chosen_among_several_types():
         from_pyg(data)
 
 
-def test_answers_are_the_same_with_the_views_that_return(tiny_views):
+def test_predictions_are_the_same_with_the_views_that_return(tiny_views):
     views = MultiView(tiny_views.views)
     back = from_pyg(to_pyg(views, tiny_views.known_labels))
     model = METHODS["knn"]()

@@ -18,12 +18,12 @@ def fitted(shared_views):
 
 def literal_logits(model, new):
     """One new sample at a time, one edge at a time, in float64."""
-    attachment = model.attachment_
+    inductive_state = model.inductive_state_
     rows = []
     for i in range(len(new)):
         edges, loop = {}, 0.0
         for (name, anchor), coefficient in zip(
-            attachment.anchors.items(), attachment.coefficients, strict=True
+            inductive_state.anchors.items(), inductive_state.coefficients, strict=True
         ):
             x = anchor.scaler(new[[i]][name])[0].astype(np.float64)
             fitted = anchor.features.astype(np.float64)
@@ -33,9 +33,9 @@ def literal_logits(model, new):
                 weight = 1 / np.sqrt((len(nearest) + 1) * anchor.degrees[j])
                 edges[j] = edges.get(j, 0.0) + coefficient * weight
             loop += coefficient / (len(nearest) + 1)
-        edges = {j: weight * attachment.mean_gate for j, weight in edges.items()}
-        loop *= attachment.loop_gate
-        rule = attachment.selection
+        edges = {j: weight * inductive_state.mean_gate for j, weight in edges.items()}
+        loop *= inductive_state.loop_gate
+        rule = inductive_state.selection
         score = (sum(edges.values()) + loop) / (len(edges) + 1)
         own = np.interp(score, rule.scores, rule.confidence)
 
@@ -44,14 +44,14 @@ def literal_logits(model, new):
 
         edges = {j: w * kept((own + model.node_confidence_[j]) / 2) for j, w in edges.items()}
         loop *= kept(own)
-        scaled = [anchor.scaler(new[[i]][name]) for name, anchor in attachment.anchors.items()]
-        hidden = attachment.input_scaling(scaled)[0] - attachment.input_scaling.center
-        for number, weight in enumerate(attachment.weights):
+        scaled = [anchor.scaler(new[[i]][name]) for name, anchor in inductive_state.anchors.items()]
+        hidden = inductive_state.input_scaling(scaled)[0] - inductive_state.input_scaling.center
+        for number, weight in enumerate(inductive_state.weights):
             message = hidden @ weight
             hidden = loop * message
             for j, w in edges.items():
-                hidden = hidden + w * attachment.messages[number][j]
-            if number + 1 < len(attachment.weights):
+                hidden = hidden + w * inductive_state.messages[number][j]
+            if number + 1 < len(inductive_state.weights):
                 hidden = np.maximum(hidden, 0)
         rows.append(hidden)
     return np.array(rows)
@@ -60,7 +60,7 @@ def literal_logits(model, new):
 def test_logits_of_new_samples_equal_a_literal_loop(fitted):
     model, new = fitted
     np.testing.assert_allclose(
-        model.attachment_.logits(new), literal_logits(model, new), rtol=1e-4, atol=1e-5
+        model.inductive_state_.logits(new), literal_logits(model, new), rtol=1e-4, atol=1e-5
     )
 
 

@@ -6,7 +6,7 @@ import torch
 from dense_reference import select
 from scipy import sparse
 
-from manyview import fitted_pass
+from manyview import replay
 from manyview.data.views import MultiView
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
@@ -41,8 +41,8 @@ def test_pass_ranks_as_the_fit_did(tiny_views, monkeypatch, ranking):
         asked.append(ranking)
         return confidence(scores, temperature, rank_axis, ranking)
 
-    confidence = fitted_pass.node_confidence
-    monkeypatch.setattr(fitted_pass, "node_confidence", spy)
+    confidence = replay.node_confidence
+    monkeypatch.setattr(replay, "node_confidence", spy)
     model.explainer().fitted.logits(0)
     assert asked == [ranking]
 
@@ -57,14 +57,14 @@ def test_pass_without_a_view_is_that_of_the_others_alone(tiny_views, left_out, s
     if selection is not None:
         threshold = torch.logit(torch.tensor(model.threshold_, dtype=torch.float64))
         graph = select(torch.from_numpy(graph), threshold, model.tau).numpy()
-    attachment = model.attachment_
-    features = [anchor.features.astype(float) for anchor in attachment.anchors.values()]
+    inductive_state = model.inductive_state_
+    features = [anchor.features.astype(float) for anchor in inductive_state.anchors.values()]
     centered = [
         (view - view.mean(axis=0)) * factor
-        for view, factor in zip(features, attachment.input_scaling.factors, strict=True)
+        for view, factor in zip(features, inductive_state.input_scaling.factors, strict=True)
     ]
     centered[left_out] *= 0
-    first, second = attachment.weights
+    first, second = inductive_state.weights
     wanted = graph @ np.maximum(graph @ np.hstack(centered) @ first, 0) @ second
     found = model.explainer().fitted.logits(left_out)
     np.testing.assert_allclose(found, wanted, atol=1e-4)
@@ -75,6 +75,6 @@ def test_features_of_the_only_feature_view_stay(tiny_views, rng):
     data = MultiView({"shape": tiny_views.views["shape"], "links": graph}, graphs=["links"])
     model = fit(data, tiny_views.known_labels, graph_learning=None, node_selection=None)
     links = model.view_graphs_[1].toarray()
-    sent, second = model.attachment_.messages[0], model.attachment_.weights[1]
+    sent, second = model.inductive_state_.messages[0], model.inductive_state_.weights[1]
     wanted = links @ np.maximum(links @ sent, 0) @ second
     np.testing.assert_allclose(model.explainer().fitted.logits(0), wanted, atol=1e-5)

@@ -7,42 +7,42 @@ from sklearn.linear_model import LogisticRegression as ReferenceRegression
 
 from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.data.views import MultiView
-from manyview.network.prepared import lay_ground
-from manyview.network.spectral import LinearWalks, LogisticRegression, linear_answers
+from manyview.network.prepared import prepare_inputs
+from manyview.network.spectral import LinearWalks, LogisticRegression, linear_predictions
 from manyview.network.training import TrainingCurve, train
 
 
 @pytest.fixture
 def ground(tiny_views):
     settings = {"scaling": "unit", "n_neighbors": 5, "metric": "cosine"}
-    return lay_ground(MultiView(tiny_views.views), torch.device("cpu"), **settings)
+    return prepare_inputs(MultiView(tiny_views.views), torch.device("cpu"), **settings)
 
 
-def answers(ground, codes, shares=(0.5, 0.5)):
-    return linear_answers(ground.inputs, np.array(shares), codes, 3, None)
+def predictions(ground, y_encoded, shares=(0.5, 0.5)):
+    return linear_predictions(ground.inputs, np.array(shares), y_encoded, 3, None)
 
 
-def test_linear_answers_are_those_of_ssgcn_with_short_walks(ground, tiny_views):
+def test_linear_predictions_are_those_of_ssgcn_with_short_walks(ground, tiny_views):
     model = SSGCNClassifier(n_steps=4, alpha=0.05, n_neighbors=5)
     model.fit(tiny_views.views, tiny_views.known_labels)
-    found = answers(ground, tiny_views.known_labels)
+    found = predictions(ground, tiny_views.known_labels)
     np.testing.assert_allclose(found, model.label_distributions_, atol=1e-5)
 
 
 def test_shares_weigh_the_graphs(ground, tiny_views):
-    codes = tiny_views.known_labels
-    alone = lay_ground(
+    y_encoded = tiny_views.known_labels
+    alone = prepare_inputs(
         MultiView(tiny_views.views), torch.device("cpu"), scaling="unit", n_neighbors=5,
         metric="cosine",
     )  # fmt: skip
     only_first = alone.inputs._replace(view_weights=alone.inputs.view_weights[:, [0, 0]])
-    expected = linear_answers(only_first, np.array([0.5, 0.5]), codes, 3, None)
-    np.testing.assert_allclose(answers(ground, codes, (1.0, 0.0)), expected, atol=1e-6)
+    expected = linear_predictions(only_first, np.array([0.5, 0.5]), y_encoded, 3, None)
+    np.testing.assert_allclose(predictions(ground, y_encoded, (1.0, 0.0)), expected, atol=1e-6)
 
 
 def test_nothing_is_drawn(ground, tiny_views):
     before = torch.random.get_rng_state()
-    one, other = (answers(ground, tiny_views.known_labels) for _ in range(2))
+    one, other = (predictions(ground, tiny_views.known_labels) for _ in range(2))
     np.testing.assert_array_equal(one, other)
     assert torch.equal(torch.random.get_rng_state(), before)
 
@@ -70,7 +70,7 @@ def test_ctrl_c_ends_it(ground, tiny_views, monkeypatch):
 
     monkeypatch.setattr(TrainingCurve, "has_converged", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        answers(ground, tiny_views.known_labels)
+        predictions(ground, tiny_views.known_labels)
 
 
 def test_trained_head_is_the_optimum_of_penalised_logistic_regression(rng):
@@ -86,7 +86,7 @@ def test_trained_head_is_the_optimum_of_penalised_logistic_regression(rng):
         max_epochs=500,
         tol=-1.0,
     )
-    # Adam's weight decay is for the bias too: a column of ones whose weight is penalised.
+    # Adam's weight decay is for the bias too: a column of ones whose weight is penalized.
     with_ones = np.hstack([features, np.ones((30, 1))])
     reference = ReferenceRegression(C=1 / (30 * weight_decay), fit_intercept=False, tol=1e-10)
     expected = reference.fit(with_ones, labels).coef_.T

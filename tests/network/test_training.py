@@ -13,7 +13,7 @@ from manyview.network.training import (
     labeled_cross_entropy,
     threads_for,
     train,
-    train_on_codes,
+    train_network,
 )
 
 
@@ -208,12 +208,12 @@ def test_what_changes_after_a_step_is_in_the_mean_of_the_weights():
 
 def test_training_on_codes_weighs_classes_and_warns_after_an_interrupt():
     settings = SETTINGS | {"generator": torch.Generator(), "verbose": False}
-    codes = LABELS.numpy()
+    y_encoded = LABELS.numpy()
     network = Line()
-    train_on_codes(network, (FEATURES,), codes, **settings, class_weight=np.array([1.0, 0.0]))
+    train_network(network, (FEATURES,), y_encoded, **settings, class_weight=np.array([1.0, 0.0]))
     assert network.weight[1].abs().max() == 0
     with pytest.warns(ConvergenceWarning, match="fit was interrupted after 7 epochs; the weights"):
-        train_on_codes(Line(interrupt_at=8), (FEATURES,), codes, **settings, class_weight=None)
+        train_network(Line(interrupt_at=8), (FEATURES,), y_encoded, **settings, class_weight=None)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from manyview.data.catalog.cards import CATALOG
 from manyview.report.listings import card_document, card_text, catalog_text
 
 
-def test_catalogue_has_one_line_a_data_set():
+def test_catalog_has_one_line_a_data_set():
     lines = catalog_text([(card, card.name == "digits") for card in CATALOG.values()]).splitlines()
     assert len(lines) == 1 + len(CATALOG)
     assert lines[0].split() == [

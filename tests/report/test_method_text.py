@@ -11,7 +11,7 @@ def test_every_method_is_listed_with_paper_year_cost_defaults_and_new_samples():
         assert f"\n{name} " in f"\n{text}"
         assert f"{method.card.year}." in flat
         assert " ".join(method.card.cost.split()) in flat
-    assert flat.count("New samples: yes") == sum(m.labels_new_samples() for m in METHODS.values())
+    assert flat.count("New samples: yes") == sum(m.is_inductive() for m in METHODS.values())
     assert "n_neighbors=5" in flat
     assert "random_state" not in text
 
@@ -19,6 +19,6 @@ def test_every_method_is_listed_with_paper_year_cost_defaults_and_new_samples():
 def test_document_holds_the_defaults():
     document = method_document(METHODS["amgl"])
     assert document["name"] == "amgl"
-    assert document["labels_new_samples"] is False
+    assert document["is_inductive"] is False
     assert document["takes_graphs"] is True
     assert document["defaults"]["n_neighbors"] == 5

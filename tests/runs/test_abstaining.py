@@ -19,30 +19,30 @@ def rows_of(file):
         return list(csv.DictReader(lines))
 
 
-def test_answers_below_the_probability_are_written_as_unknown(quick, tiny_views):
+def test_predictions_below_the_probability_are_written_as_unknown(quick, tiny_views):
     run = fit_run(quick(abstain_below=0.37))
     model = MGCNDNSClassifier.load(run.folder)
     surest = model.label_distributions_.max(axis=1)
     assert 0 < (surest < 0.37).sum() < 60
-    for row, answer, chance in zip(
+    for row, prediction, chance in zip(
         rows_of(run.folder / "predictions.csv"), model.transduction_, surest, strict=True
     ):
-        assert row["label"] == ("unknown" if chance < 0.37 else str(answer))
+        assert row["label"] == ("unknown" if chance < 0.37 else str(prediction))
     record = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
     assert record["settings"]["abstain_below"] == 0.37
-    hidden = model.given_codes_ < 0
-    answered = hidden & (surest >= 0.37)
-    right = (model.transduction_ == tiny_views.labels)[answered].mean()
+    hidden = model.y_ < 0
+    predicted = hidden & (surest >= 0.37)
+    right = (model.transduction_ == tiny_views.labels)[predicted].mean()
     assert record["abstention"] == {
         "below": 0.37,
-        "n_answered": int(answered.sum()),
-        "n_unknown": int((hidden & ~answered).sum()),
+        "n_predicted": int(predicted.sum()),
+        "n_unknown": int((hidden & ~predicted).sum()),
         "accuracy": pytest.approx(right),
     }
     assert run.scores.n_scored == hidden.sum()
 
 
-def test_every_answer_is_written_without_the_rule(quick):
+def test_every_prediction_is_written_without_the_rule(quick):
     run = fit_run(quick())
     assert "unknown" not in {row["label"] for row in rows_of(run.folder / "predictions.csv")}
     record = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
@@ -50,19 +50,19 @@ def test_every_answer_is_written_without_the_rule(quick):
 
 
 def test_truth_that_is_not_known_is_not_counted():
-    answers, chances = np.array(["a", "b", "a"]), np.array([0.9, 0.8, 0.3])
+    predictions, chances = np.array(["a", "b", "a"]), np.array([0.9, 0.8, 0.3])
     everyone = np.ones(3, dtype=bool)
-    without = describe_abstention(answers, chances, 0.5, None, everyone)
-    assert (without.n_answered, without.n_unknown, without.accuracy) == (2, 1, None)
+    without = describe_abstention(predictions, chances, 0.5, None, everyone)
+    assert (without.n_predicted, without.n_unknown, without.accuracy) == (2, 1, None)
     truth = np.array(["a", None, "a"], dtype=object)
-    assert describe_abstention(answers, chances, 0.5, truth, everyone).accuracy == 1.0
-    assert describe_abstention(answers, chances, None, truth, everyone) is None
+    assert describe_abstention(predictions, chances, 0.5, truth, everyone).accuracy == 1.0
+    assert describe_abstention(predictions, chances, None, truth, everyone) is None
 
 
-def test_answers_are_copied(rng):
-    answers = np.array([1, 2])
-    assert abstain(answers, np.array([0.1, 0.9]), 0.5).tolist() == ["unknown", 2]
-    assert answers.tolist() == [1, 2]
+def test_predictions_are_copied(rng):
+    predictions = np.array([1, 2])
+    assert abstain(predictions, np.array([0.1, 0.9]), 0.5).tolist() == ["unknown", 2]
+    assert predictions.tolist() == [1, 2]
 
 
 @pytest.fixture

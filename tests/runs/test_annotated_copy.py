@@ -20,7 +20,7 @@ def checksum(file):
 
 @pytest.fixture
 def file(unlabeled_cohort, tiny_views, tmp_path):
-    """60 samples named p0 to p59; the last five lack `colour`, twelve have a diagnosis."""
+    """60 samples named p0 to p59; the last five lack `color`, twelve have a diagnosis."""
     known = tiny_views.known_labels
     unlabeled_cohort.obs["diagnosis"] = np.where(
         known == -1, None, np.array(["a", "b", "c"])[known]
@@ -36,7 +36,7 @@ def test_fit_leaves_an_annotated_copy_and_the_input_alone(file, tmp_path, manyvi
         "fit", file, "--label-column", "diagnosis", "--annotate", "--out", out, *FAST
     )
     assert (code, err) == (0, "")
-    assert "Of the 60 samples 5 lack colour; they are kept." in " ".join(text.split())
+    assert "Of the 60 samples 5 lack color; they are kept." in " ".join(text.split())
     assert "results.h5mu" in text
     assert checksum(file) == before
     assert sorted(one.name for one in out.iterdir()) == [

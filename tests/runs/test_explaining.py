@@ -23,19 +23,19 @@ def test_reasons_are_those_of_the_model(run):
     document = json.loads(json.dumps(reasons.document()))
     assert document["format"] == "manyview reasons"
     assert document["explanation"]["name"] == "17"
-    assert [one["view"] for one in document["view_effects"]] == ["shape", "colour"]
+    assert [one["view"] for one in document["view_effects"]] == ["shape", "color"]
 
 
-def test_without_a_sample_all_answers_are_told_of(run):
+def test_without_a_sample_all_predictions_are_told_of(run):
     reasons = explain_run(run.folder)
     assert reasons.explanation is None
     assert len(reasons.view_effects) == 2
     assert reasons.document()["explanation"] is None
 
 
-def test_sample_without_an_answer_is_explained_all_the_same(quick):
+def test_sample_without_an_prediction_is_explained_all_the_same(quick):
     run = fit_run(quick(abstain_below=1.0))
-    assert explain_run(run.folder, "3").explanation.answer in {0, 1, 2}
+    assert explain_run(run.folder, "3").explanation.prediction in {0, 1, 2}
 
 
 def test_unknown_id_is_refused_with_near_ones(run):
@@ -49,7 +49,7 @@ def test_method_without_reasons_says_so(quick):
     with pytest.raises(InputError) as error:
         explain_run(run.folder, "3")
     assert str(error.value) == (
-        f"KNN gives no reasons for its answers; {run.folder} was fitted with it. Methods that "
+        f"KNN gives no reasons for its predictions; {run.folder} was fitted with it. Methods that "
         "do: mgcn-dns."
     )
 

@@ -81,7 +81,7 @@ def test_extra_files_that_fail_leave_nothing(quick, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["shapes.npz"]
 
 
-def test_predictions_show_given_labels_beside_answers(quick, tiny_views):
+def test_predictions_show_given_labels_beside_predictions(quick, tiny_views):
     run = fit_run(quick())
     shown = hide_labels(tiny_views.labels, 0.2, random_state=0)
     rows = rows_of(run.folder / "predictions.csv")
@@ -118,9 +118,9 @@ def test_record_holds_all_that_decided_the_run(quick, shapes):
     assert record["data"]["name"] == "shapes"
     assert record["data"]["paths"] == [str(shapes.resolve())]
     assert len(record["data"]["sha256"]) == 64
-    assert record["data"]["notes"][0].startswith("shape, colour: 2 views of 60 samples")
+    assert record["data"]["notes"][0].startswith("shape, color: 2 views of 60 samples")
     assert record["data"]["n_samples"] == 60
-    assert record["data"]["views"] == {"shape": 5, "colour": 8}
+    assert record["data"]["views"] == {"shape": 5, "color": 8}
     assert record["data"]["classes"] == [0, 1, 2]
     assert record["split"] == {
         "protocol": "random", "label_ratio": 0.2, "seed": 1, "n_labeled": 12, "n_unlabeled": 48,
@@ -335,4 +335,4 @@ def test_every_method_leaves_a_whole_folder(quick, name):
     assert len(rows) == 60
     assert run.scores.accuracy > 0.3
     model = METHODS[name].load(run.folder)
-    assert [str(answer) for answer in model.transduction_] == [row["label"] for row in rows]
+    assert [str(prediction) for prediction in model.transduction_] == [row["label"] for row in rows]

@@ -22,7 +22,7 @@ def new(tmp_path, tiny_views):
     """Ten samples that no run has seen, their views in another order."""
     file = tmp_path / "new.npz"
     views = {name: view[:10] + 0.01 for name, view in tiny_views.views.items()}
-    np.savez(file, colour=views["colour"], shape=views["shape"])
+    np.savez(file, color=views["color"], shape=views["shape"])
     return file
 
 
@@ -30,7 +30,7 @@ def test_new_samples_get_the_labels_the_model_gives(run, new):
     prediction = predict_run(run.folder, DataSource((str(new),)))
     with np.load(new) as views:
         model = MGCNDNSClassifier.load(run.folder)
-        given = {name: views[name] for name in ("shape", "colour")}
+        given = {name: views[name] for name in ("shape", "color")}
     assert prediction.labels.tolist() == model.predict(given).tolist()
     np.testing.assert_array_equal(prediction.probabilities, model.predict_proba(given).max(axis=1))
     assert prediction.method == "mgcn-dns"
@@ -95,16 +95,16 @@ def test_other_views_are_refused_by_name(run, tmp_path, tiny_views):
     with pytest.raises(InputError) as error:
         predict_run(run.folder, DataSource((str(tmp_path / "new.npz"),)))
     assert str(error.value) == (
-        "new must hold the views of the run (shape, colour); it holds shape, sound. "
+        "new must hold the views of the run (shape, color); it holds shape, sound. "
         "A table's view is named by its file."
     )
 
 
 def test_view_of_another_size_is_refused(run, tmp_path, tiny_views):
-    np.savez(tmp_path / "new.npz", shape=tiny_views.views["shape"], colour=np.ones((60, 7)))
+    np.savez(tmp_path / "new.npz", shape=tiny_views.views["shape"], color=np.ones((60, 7)))
     with pytest.raises(InputError) as error:
         predict_run(run.folder, DataSource((str(tmp_path / "new.npz"),)))
-    assert str(error.value) == "view 'colour' has 7 features, but was fitted with 8."
+    assert str(error.value) == "view 'color' has 7 features, but was fitted with 8."
 
 
 def test_missing_run_is_refused_with_the_nearest(run, new):

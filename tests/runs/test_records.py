@@ -8,20 +8,20 @@ EVERY = np.ones(40, dtype=bool)
 
 
 def test_scores_equal_those_of_scikit_learn(rng):
-    truth, answers = rng.integers(0, 3, 40), rng.integers(0, 3, 40)
-    scores = score(answers, truth, EVERY)
+    truth, predictions = rng.integers(0, 3, 40), rng.integers(0, 3, 40)
+    scores = score(predictions, truth, EVERY)
     assert scores.n_scored == 40
-    assert scores.accuracy == accuracy_score(truth, answers)
-    assert scores.balanced_accuracy == pytest.approx(balanced_accuracy_score(truth, answers))
-    assert scores.macro_f1 == pytest.approx(f1_score(truth, answers, average="macro"))
+    assert scores.accuracy == accuracy_score(truth, predictions)
+    assert scores.balanced_accuracy == pytest.approx(balanced_accuracy_score(truth, predictions))
+    assert scores.macro_f1 == pytest.approx(f1_score(truth, predictions, average="macro"))
 
 
 def test_scores_do_not_depend_on_the_kind_of_labels(rng):
-    truth, answers = rng.integers(0, 2, 40), rng.integers(0, 2, 40)
-    expected = score(answers, truth, EVERY)
+    truth, predictions = rng.integers(0, 2, 40), rng.integers(0, 2, 40)
+    expected = score(predictions, truth, EVERY)
     texts = np.array(["no", "yes"])
-    assert score(texts[answers], texts[truth].astype(object), EVERY) == expected
-    assert score((answers == 1).astype(object), truth == 1, EVERY) == expected
+    assert score(texts[predictions], texts[truth].astype(object), EVERY) == expected
+    assert score((predictions == 1).astype(object), truth == 1, EVERY) == expected
 
 
 def test_only_known_samples_that_count_are_scored():
@@ -32,8 +32,8 @@ def test_only_known_samples_that_count_are_scored():
 
 
 def test_class_that_the_method_does_not_know_counts_as_wrong():
-    answers, truth = np.array([0, 0, 0, 1]), np.array([0, 0, 2, 2])
-    assert score(answers, truth, np.ones(4, dtype=bool)).balanced_accuracy == 0.5
+    predictions, truth = np.array([0, 0, 0, 1]), np.array([0, 0, 2, 2])
+    assert score(predictions, truth, np.ones(4, dtype=bool)).balanced_accuracy == 0.5
 
 
 @pytest.mark.parametrize("truth", [None, np.array([-1, -1])])

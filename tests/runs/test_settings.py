@@ -23,7 +23,7 @@ from manyview.runs.settings import parse_params
         ("a=b", "a=b"),
         ("[1, 2]", [1, 2]),
         ("[unit, none, 'tfidf']", ["unit", None, "tfidf"]),
-        ("{shape = 'unit', colour = 'none'}", {"shape": "unit", "colour": "none"}),
+        ("{shape = 'unit', color = 'none'}", {"shape": "unit", "color": "none"}),
         ("{0 = 1.5, 2 = 1}", {0: 1.5, 2: 1}),
     ],
 )
@@ -47,9 +47,9 @@ def test_parameter_given_twice_is_refused():
 
 def test_unknown_parameter_is_refused_with_the_nearest_and_all_others(quick):
     with pytest.raises(InputError) as error:
-        quick(params={"n_neighbours": 3}).check()
+        quick(params={"n_neighbors": 3}).check()
     assert str(error.value).startswith(
-        "mgcn-dns has no parameter 'n_neighbours'. Did you mean 'n_neighbors'? It has: cache_dir, "
+        "mgcn-dns has no parameter 'n_neighbors'. Did you mean 'n_neighbors'? It has: cache_dir, "
     )
 
 

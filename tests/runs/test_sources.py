@@ -6,7 +6,7 @@ from manyview.errors import DataFileError, InputError
 from manyview.runs.sources import DataSource
 
 
-def test_catalogue_name_loads_the_data_set():
+def test_catalog_name_loads_the_data_set():
     source = DataSource(("Digits",))
     assert source.load().name == "digits"
     assert source.paths() == []
@@ -14,7 +14,7 @@ def test_catalogue_name_loads_the_data_set():
 
 def test_path_is_read(shapes, monkeypatch):
     source = DataSource((str(shapes),))
-    assert source.load().views.names == ("shape", "colour")
+    assert source.load().views.names == ("shape", "color")
     monkeypatch.chdir(shapes.parent)
     relative = DataSource(("shapes.npz",))
     assert relative.load().sha256 == source.load().sha256
@@ -44,8 +44,8 @@ def test_unknown_name_is_refused_for_both_possibilities(name):
     with pytest.raises(DataFileError) as error:
         DataSource((name,)).load()
     assert str(error.value) == (
-        f"There is no file or folder {name!r}, and no data set of that name in the catalogue. "
-        "Did you mean 'bbcsports'? `manyview datasets` lists the catalogue."
+        f"There is no file or folder {name!r}, and no data set of that name in the catalog. "
+        "Did you mean 'bbcsports'? `manyview datasets` lists the catalog."
     )
 
 
@@ -59,31 +59,29 @@ def test_name_that_the_paper_uses_twice_is_explained():
         DataSource(("Caltech-20",)).load()
 
 
-def test_folder_with_a_name_of_the_catalogue_is_noted_and_can_be_read(
-    tmp_path, shapes, monkeypatch
-):
+def test_folder_with_a_name_of_the_catalog_is_noted_and_can_be_read(tmp_path, shapes, monkeypatch):
     (tmp_path / "digits").mkdir()
     shapes.rename(tmp_path / "digits" / "shapes.npz")
     monkeypatch.chdir(tmp_path)
     data = DataSource(("digits",)).load()
     assert len(data.views) == 1797
     assert data.notes[-1] == (
-        "digits is taken from the catalogue; what lies here under that name is not read. "
+        "digits is taken from the catalog; what lies here under that name is not read. "
         "Write ./digits to read it."
     )
     assert len(DataSource(("./digits",)).load().views) == 60
 
 
-def test_reader_options_are_refused_for_the_catalogue():
+def test_reader_options_are_refused_for_the_catalog():
     with pytest.raises(InputError) as error:
         DataSource(("digits",), labels="y.csv", options=ReadOptions(id_column="id")).load()
     assert str(error.value) == (
         "labels=, id_column= can only be passed for data read from files; 'digits' is in the "
-        "catalogue, which knows how to read it."
+        "catalog, which knows how to read it."
     )
 
 
-def test_paths_are_those_of_the_catalogues_files(tmp_path, monkeypatch):
+def test_paths_are_those_of_the_catalogs_files(tmp_path, monkeypatch):
     file = tmp_path / "MNIST.mat"
     file.touch()
     monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path))

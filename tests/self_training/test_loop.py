@@ -1,4 +1,4 @@
-"""Rounds: networks whose answers teach the next."""
+"""Rounds: networks whose predictions teach the next."""
 
 from dataclasses import replace
 
@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import hide_labels, load_dataset
 from manyview.errors import InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-from manyview.network.training import TrainingCurve, train_on_codes
-from manyview.self_training.loop import Round, train_in_rounds
-from manyview.self_training.pseudo_labels import Lesson, prepare_lesson
+from manyview.network.training import TrainingCurve, train_network
+from manyview.self_training.loop import StageRecord, train_in_rounds
+from manyview.self_training.pseudo_labels import PseudoLabels, make_pseudo_labels
 
 
 def fit(views, labels, **parameters):
@@ -35,7 +35,7 @@ def test_default_has_rounds_and_the_paper_has_none(tiny_views):
 
 def test_no_rounds_is_the_papers_recipe(tiny_views):
     given = tiny_views.views, tiny_views.known_labels
-    same(fit(*given, max_rounds=0), fit(*given, recipe="paper"))
+    same(fit(*given, max_iter=0), fit(*given, recipe="paper"))
 
 
 def test_same_seed_gives_the_same_rounds(tiny_views):
@@ -55,7 +55,7 @@ def curve_of(stopped="converged"):
     return TrainingCurve([1.0], [1.0], stopped)
 
 
-def take_turns(max_rounds, answers, curves=None):
+def take_turns(max_iter, predictions, curves=None):
     """Rounds of networks that are their own numbers; return what came, and the turns there were."""
     turns = []
 
@@ -64,26 +64,26 @@ def take_turns(max_rounds, answers, curves=None):
         return turn.number, curve_of() if curves is None else curves[turn.number]
 
     def lesson_of(probabilities):
-        return Lesson(probabilities, np.ones(len(probabilities)), np.ones(1), np.ones(1))
+        return PseudoLabels(probabilities, np.ones(len(probabilities)), np.ones(1), np.ones(1))
 
-    return train_in_rounds(fit, lambda number, _: answers[number], lesson_of, max_rounds), turns
+    return train_in_rounds(fit, lambda number, _: predictions[number], lesson_of, max_iter), turns
 
 
 SURE = np.tile([0.9, 0.1], (100, 1))
 
 
 def test_each_network_is_taught_by_the_one_before():
-    answers = [SURE, SURE[:, ::-1], SURE, SURE[:, ::-1]]
-    taught, turns = take_turns(3, answers)
+    predictions = [SURE, SURE[:, ::-1], SURE, SURE[:, ::-1]]
+    taught, turns = take_turns(3, predictions)
     assert [turn.teacher for turn in turns] == [None, 0, 1, 2]
     assert [turn.is_last for turn in turns] == [False, False, False, True]
     assert turns[0].lesson is None
-    assert all(turn.lesson.targets is answers[turn.number - 1] for turn in turns[1:])
+    assert all(turn.lesson.targets is predictions[turn.number - 1] for turn in turns[1:])
     assert (taught.network, taught.is_whole) == (3, True)
     assert [one.changed for one in taught.rounds] == [1, 1, 1]
 
 
-def test_answers_that_have_settled_teach_the_last_network():
+def test_predictions_that_have_settled_teach_the_last_network():
     taught, turns = take_turns(5, [SURE] * 6)
     assert [turn.is_last for turn in turns] == [False, False, True]
     assert len(taught.rounds) == 2
@@ -110,11 +110,11 @@ def test_teachers_are_plain_and_go_on_from_their_own(tiny_views, monkeypatch):
 
     def train_and_keep(network, *args, **kwargs):
         start = [weight.detach().clone() for weight in network.convolutions.parameters()]
-        curve = train_on_codes(network, *args, **kwargs)
+        curve = train_network(network, *args, **kwargs)
         trained.append((network, start))
         return curve
 
-    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_on_codes", train_and_keep)
+    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_network", train_and_keep)
     fit(tiny_views.views, tiny_views.known_labels, linear_teacher=False)
     (first, _), (second, second_start), (last, last_start) = trained
     for teacher in (first, second):
@@ -133,9 +133,9 @@ def test_a_linear_classifier_stands_for_the_first_network(tiny_views, monkeypatc
 
     def train_and_keep(network, *args, **kwargs):
         trained.append((network, kwargs["lesson"]))
-        return train_on_codes(network, *args, **kwargs)
+        return train_network(network, *args, **kwargs)
 
-    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_on_codes", train_and_keep)
+    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_network", train_and_keep)
     model = fit(tiny_views.views, tiny_views.known_labels)
     (teacher, first_lesson), (last, _) = trained
     assert model.n_networks_ == len(model.rounds_) == 2
@@ -146,15 +146,15 @@ def test_a_linear_classifier_stands_for_the_first_network(tiny_views, monkeypatc
     assert len(last.fusion.logits) == 2
 
 
-@pytest.mark.parametrize("joint_graph", [True, False])
-def test_the_joint_graph_is_the_teachers_alone(tiny_views, joint_graph):
-    model = fit(tiny_views.views, tiny_views.known_labels, joint_graph=joint_graph)
+@pytest.mark.parametrize("early_fusion_graph", [True, False])
+def test_the_joint_graph_is_the_teachers_alone(tiny_views, early_fusion_graph):
+    model = fit(tiny_views.views, tiny_views.known_labels, early_fusion_graph=early_fusion_graph)
     assert model.mixing_weights_.shape == (2, 2)
     assert len(model.view_graphs_) == 2
-    assert set(model.attachment_.anchors) == {"shape", "colour"}
+    assert set(model.inductive_state_.anchors) == {"shape", "color"}
 
 
-def test_first_answers_teach_where_they_are_given():
+def test_first_predictions_teach_where_they_are_given():
     turns, first = [], np.tile([0.2, 0.8], (100, 1))
 
     def train(turn):
@@ -162,7 +162,7 @@ def test_first_answers_teach_where_they_are_given():
         return turn.number, curve_of("converged")
 
     def lesson_of(probabilities):
-        return Lesson(probabilities, np.ones(len(probabilities)), np.ones(1), np.ones(1))
+        return PseudoLabels(probabilities, np.ones(len(probabilities)), np.ones(1), np.ones(1))
 
     taught = train_in_rounds(train, lambda *_: SURE, lesson_of, 2, lambda: first)
     assert [turn.number for turn in turns] == [1, 2]
@@ -175,14 +175,14 @@ def test_first_answers_teach_where_they_are_given():
     assert turns[0].lesson is None
 
 
-def test_settled_is_a_share_of_changed_answers():
-    lesson = Lesson(np.zeros((0, 2)), np.zeros(0), np.ones(1), np.ones(1))
+def test_settled_is_a_share_of_changed_predictions():
+    lesson = PseudoLabels(np.zeros((0, 2)), np.zeros(0), np.ones(1), np.ones(1))
     before = np.tile([0.9, 0.1], (1000, 1))
     after = before.copy()
     after[:4] = after[:4, ::-1]
-    assert Round.between(before, after, lesson, 3).has_settled
+    assert StageRecord.between(before, after, lesson, 3).has_settled
     after[4:20] = after[4:20, ::-1]
-    found = Round.between(before, after, lesson, 3)
+    found = StageRecord.between(before, after, lesson, 3)
     assert found.changed == pytest.approx(0.02)
     assert not found.has_settled
 
@@ -209,7 +209,7 @@ def test_few_labels_gain_on_digits():
         assert right[1][hidden].mean() > right[0][hidden].mean()
 
 
-def test_answers_of_later_samples_come_from_the_last_network(tiny_views):
+def test_predictions_of_later_samples_come_from_the_last_network(tiny_views):
     model = fit(tiny_views.views, tiny_views.known_labels, max_epochs=40)
     assert (model.predict(tiny_views.views) == model.transduction_).mean() > 0.9
     why = model.explain(3)
@@ -250,7 +250,7 @@ def test_ctrl_c_in_a_round_keeps_the_network_that_was_done(tiny_views, monkeypat
     given = tiny_views.views, tiny_views.known_labels
     interrupt_in(1, monkeypatch)
     with pytest.warns(ConvergenceWarning, match="the network that taught this one is kept"):
-        model = fit(*given, joint_graph=False, scaling="unit", linear_teacher=False)
+        model = fit(*given, early_fusion_graph=False, scaling="unit", linear_teacher=False)
     assert model.rounds_ == []
     assert model.n_networks_ == 1
     assert model.training_curve_.stopped == "interrupted"
@@ -259,7 +259,7 @@ def test_ctrl_c_in_a_round_keeps_the_network_that_was_done(tiny_views, monkeypat
     same(model, fit(*given, recipe="paper", graph_learning=None, node_selection=None))
 
 
-def test_a_teacher_that_has_to_answer_does_without_the_joint_graph(tiny_views, monkeypatch):
+def test_a_teacher_that_has_to_prediction_does_without_the_joint_graph(tiny_views, monkeypatch):
     interrupt_in(2, monkeypatch)
     with pytest.warns(ConvergenceWarning, match="the network that taught this one is kept"):
         model = fit(tiny_views.views, tiny_views.known_labels)
@@ -284,10 +284,10 @@ def test_a_warm_start_goes_on_from_no_teacher(tiny_views, monkeypatch):
     given = tiny_views.views, tiny_views.known_labels
 
     def interrupt(network, *args, **kwargs):
-        curve = train_on_codes(network, *args, **kwargs)
+        curve = train_network(network, *args, **kwargs)
         return replace(curve, stopped="interrupted")
 
-    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_on_codes", interrupt)
+    monkeypatch.setattr("manyview.estimators.mgcn_dns.train_network", interrupt)
     model = fit(*given, warm_start=True)
     assert model.learned_weights_ is None
     monkeypatch.undo()
@@ -327,8 +327,8 @@ def test_class_weights_reach_every_round(tiny_views):
     ("parameters", "message"),
     [
         ({"recipe": "papers"}, r"recipe must be one of 'few-labels', 'paper'; got 'papers'.*paper"),
-        ({"max_rounds": -1}, r"max_rounds must be a whole number of at least 0; got -1"),
-        ({"max_rounds": 1.5}, r"max_rounds must be a whole number"),
+        ({"max_iter": -1}, r"max_iter must be a whole number of at least 0; got -1"),
+        ({"max_iter": 1.5}, r"max_iter must be a whole number"),
     ],
 )
 def test_wrong_parameters_are_refused(tiny_views, parameters, message):
@@ -342,12 +342,12 @@ def test_labels_added_later_tell_no_shares(tiny_views, monkeypatch):
 
     def prepare_and_keep(*args, class_shares, **kwargs):
         asked.append(class_shares)
-        return prepare_lesson(*args, class_shares=class_shares, **kwargs)
+        return make_pseudo_labels(*args, class_shares=class_shares, **kwargs)
 
-    monkeypatch.setattr("manyview.self_training.loop.prepare_lesson", prepare_and_keep)
+    monkeypatch.setattr("manyview.self_training.loop.make_pseudo_labels", prepare_and_keep)
     model = fit(*given, warm_start=True)
     model.fit(*given)
-    fit(*given, class_shares="answers", max_rounds=1)
-    assert asked == ["labels", "labels", "answers", "answers"]
-    with pytest.raises(InputError, match="class_shares must be one of 'labels', 'answers'"):
+    fit(*given, class_shares="predictions", max_iter=1)
+    assert asked == ["labels", "labels", "predictions", "predictions"]
+    with pytest.raises(InputError, match="class_shares must be one of 'labels', 'predictions'"):
         fit(*given, class_shares="sizes")

@@ -5,24 +5,24 @@ import pytest
 import torch
 from scipy import sparse
 
-from manyview.network.training import lesson_divergence
+from manyview.network.training import distillation_loss
 from manyview.self_training.pseudo_labels import (
     ANSWERS_COUNT_FOR,
     LEAST_AGREEMENT,
     NEIGHBORS_SHARE,
     SHARPNESS,
     TRUST,
-    align_shares,
-    expected_shares,
+    align_class_prior,
+    assortativity,
+    estimate_class_prior,
     graph_agreement,
-    prepare_lesson,
+    make_pseudo_labels,
     smooth,
-    view_agreement,
     without_loops,
 )
 
 
-def random_answers(n_samples=30, n_classes=4, seed=0, certain=1.0):
+def random_predictions(n_samples=30, n_classes=4, seed=0, certain=1.0):
     rng = np.random.default_rng(seed)
     values = rng.gamma(1 / certain, size=(n_samples, n_classes)) + 1e-6
     return values / values.sum(axis=1, keepdims=True)
@@ -35,74 +35,76 @@ def random_graph(n_samples=30, share=0.2, seed=1):
 
 
 def some_codes(n_samples=30, n_classes=4):
-    codes = np.full(n_samples, -1)
-    codes[: 2 * n_classes] = np.tile(np.arange(n_classes), 2)
-    return codes
+    y_encoded = np.full(n_samples, -1)
+    y_encoded[: 2 * n_classes] = np.tile(np.arange(n_classes), 2)
+    return y_encoded
 
 
-def test_expected_shares_count_labels_and_answers():
-    answers, codes = random_answers(), some_codes()
+def test_expected_shares_count_labels_and_predictions():
+    predictions, y_encoded = random_predictions(), some_codes()
     expected = []
     for number in range(4):
-        n_labels = sum(1 for code in codes if code == number)
-        mean = sum(row[number] for row in answers) / len(answers)
+        n_labels = sum(1 for code in y_encoded if code == number)
+        mean = sum(row[number] for row in predictions) / len(predictions)
         expected.append((n_labels + ANSWERS_COUNT_FOR * mean) / (8 + ANSWERS_COUNT_FOR))
-    np.testing.assert_allclose(expected_shares(answers, codes), expected, rtol=1e-12)
+    np.testing.assert_allclose(estimate_class_prior(predictions, y_encoded), expected, rtol=1e-12)
 
 
 def test_labels_that_are_no_sample_say_nothing_about_shares():
     """Chi-squared by hand: sum over classes of (found - expected)^2 / expected, 3 degrees."""
-    answers = np.tile([0.4, 0.2, 0.2, 0.2], (200, 1))
+    predictions = np.tile([0.4, 0.2, 0.2, 0.2], (200, 1))
     for n_each, counts_for_nothing in ((5, False), (20, True)):
-        codes = np.full(200, -1)
-        codes[: 4 * n_each] = np.tile(np.arange(4), n_each)
+        y_encoded = np.full(200, -1)
+        y_encoded[: 4 * n_each] = np.tile(np.arange(4), n_each)
         n = 4 * n_each
-        square = sum((n_each - n * p) ** 2 / (n * p) for p in answers[0])
+        square = sum((n_each - n * p) ** 2 / (n * p) for p in predictions[0])
         assert (square > 6.251) == counts_for_nothing  # the 0.9 quantile
-        found = expected_shares(answers, codes)
-        assert np.allclose(found, answers[0]) == counts_for_nothing
+        found = estimate_class_prior(predictions, y_encoded)
+        assert np.allclose(found, predictions[0]) == counts_for_nothing
 
 
 @pytest.mark.parametrize("certain", [0.2, 1.0, 5.0, 50.0])
-def test_aligned_answers_have_the_shares_wanted(certain):
-    answers = random_answers(200, certain=certain)
+def test_aligned_predictions_have_the_shares_wanted(certain):
+    predictions = random_predictions(200, certain=certain)
     shares = np.array([0.4, 0.3, 0.2, 0.1])
-    aligned = align_shares(answers, shares)
+    aligned = align_class_prior(predictions, shares)
     np.testing.assert_allclose(aligned.mean(axis=0), shares, atol=1e-4)
     np.testing.assert_allclose(aligned.sum(axis=1), 1.0)
 
 
 def test_aligning_multiplies_odds_by_one_factor_a_pair_of_classes():
-    answers = random_answers(100)
-    aligned = align_shares(answers, np.array([0.4, 0.3, 0.2, 0.1]))
-    factors = (aligned[:, 1] / aligned[:, 0]) / (answers[:, 1] / answers[:, 0])
+    predictions = random_predictions(100)
+    aligned = align_class_prior(predictions, np.array([0.4, 0.3, 0.2, 0.1]))
+    factors = (aligned[:, 1] / aligned[:, 0]) / (predictions[:, 1] / predictions[:, 0])
     np.testing.assert_allclose(factors, factors[0], rtol=1e-6)
 
 
 def test_aligning_to_the_shares_they_have_changes_nothing():
-    answers = random_answers(50)
-    np.testing.assert_allclose(align_shares(answers, answers.mean(axis=0)), answers, rtol=1e-12)
+    predictions = random_predictions(50)
+    np.testing.assert_allclose(
+        align_class_prior(predictions, predictions.mean(axis=0)), predictions, rtol=1e-12
+    )
 
 
-def test_aligning_survives_certain_answers():
-    answers = np.eye(3)[[0, 0, 0, 1, 2, 0]]
-    aligned = align_shares(answers, np.full(3, 1 / 3))
+def test_aligning_survives_certain_predictions():
+    predictions = np.eye(3)[[0, 0, 0, 1, 2, 0]]
+    aligned = align_class_prior(predictions, np.full(3, 1 / 3))
     assert np.isfinite(aligned).all()
     np.testing.assert_array_equal(aligned.argmax(axis=1)[3:5], [1, 2])
 
 
 def test_view_agreement_is_a_sum_over_edges():
-    graph, answers = random_graph().toarray(), random_answers()
+    graph, predictions = random_graph().toarray(), random_predictions()
     total = meeting = 0.0
     met = np.zeros(4)
     for i in range(30):
         for j in range(30):
             total += graph[i, j]
-            met += graph[i, j] * answers[i]
-            meeting += graph[i, j] * sum(answers[i, c] * answers[j, c] for c in range(4))
+            met += graph[i, j] * predictions[i]
+            meeting += graph[i, j] * sum(predictions[i, c] * predictions[j, c] for c in range(4))
     chance = sum(value**2 for value in met / total)
     expected = max((meeting / total - chance) / (1 - chance), 0.0)
-    found = view_agreement(sparse.csr_array(graph), answers)
+    found = assortativity(sparse.csr_array(graph), predictions)
     assert found == pytest.approx(expected, rel=1e-10)
 
 
@@ -113,7 +115,7 @@ def test_view_agreement_tells_noise_from_classes():
     noise = rng.random((600, 600)) < 0.02
     graphs = [np.triu(edges, 1) for edges in (same, noise)]
     of_classes, of_noise = (
-        view_agreement(sparse.csr_array((edges + edges.T).astype(float)), np.eye(3)[classes])
+        assortativity(sparse.csr_array((edges + edges.T).astype(float)), np.eye(3)[classes])
         for edges in graphs
     )
     assert of_classes == pytest.approx(1.0)
@@ -121,22 +123,22 @@ def test_view_agreement_tells_noise_from_classes():
 
 
 @pytest.mark.parametrize(
-    ("graph", "answers"),
+    ("graph", "predictions"),
     [
-        (sparse.csr_array((5, 5)), random_answers(5)),  # nobody has a neighbour
+        (sparse.csr_array((5, 5)), random_predictions(5)),  # nobody has a neighbor
         (random_graph(5, 0.9), np.tile([1.0, 0.0], (5, 1))),  # all of one class
     ],
 )
-def test_view_agreement_at_its_limits_is_0(graph, answers):
-    assert view_agreement(graph, answers) == 0.0
+def test_view_agreement_at_its_limits_is_0(graph, predictions):
+    assert assortativity(graph, predictions) == 0.0
 
 
-def test_smoothed_answers_solve_the_linear_system():
+def test_smoothed_predictions_solve_the_linear_system():
     graphs = [random_graph(seed=1), random_graph(seed=2)]
-    shares, codes, answers = np.array([0.7, 0.3]), some_codes(), random_answers()
+    shares, y_encoded, predictions = np.array([0.7, 0.3]), some_codes(), random_predictions()
     mixed = 0.7 * graphs[0].toarray() + 0.3 * graphs[1].toarray()
-    own = answers.copy()
-    for sample, code in enumerate(codes):
+    own = predictions.copy()
+    for sample, code in enumerate(y_encoded):
         if code >= 0:
             own[sample] = 0.0
             own[sample, code] = 1.0
@@ -144,17 +146,17 @@ def test_smoothed_answers_solve_the_linear_system():
     assert (degrees > 0).all()
     walk = mixed / degrees[:, None]
     exact = (1 - NEIGHBORS_SHARE) * np.linalg.solve(np.eye(30) - NEIGHBORS_SHARE * walk, own)
-    found = smooth(answers, codes, graphs, shares)
+    found = smooth(predictions, y_encoded, graphs, shares)
     np.testing.assert_allclose(found, exact, atol=2 * NEIGHBORS_SHARE**10)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 
 
-def test_a_sample_without_neighbours_keeps_its_answer():
+def test_a_sample_without_neighbors_keeps_its_prediction():
     graph = random_graph().toarray()
     graph[20], graph[:, 20] = 0.0, 0.0
-    answers = random_answers()
-    found = smooth(answers, some_codes(), [sparse.csr_array(graph)], np.ones(1))
-    np.testing.assert_allclose(found[20], answers[20])
+    predictions = random_predictions()
+    found = smooth(predictions, some_codes(), [sparse.csr_array(graph)], np.ones(1))
+    np.testing.assert_allclose(found[20], predictions[20])
 
 
 def test_self_loops_are_left_out():
@@ -163,17 +165,17 @@ def test_self_loops_are_left_out():
     assert (without_loops(with_loops) != graph).nnz == 0
 
 
-def test_lesson_weighs_sure_answers_and_no_labels():
-    answers, codes, graph = random_answers(), some_codes(), random_graph()
-    lesson = prepare_lesson(answers, codes, [graph])
-    shares = expected_shares(answers, codes)
-    clean = smooth(align_shares(answers, shares), codes, [graph], np.ones(1))
+def test_lesson_weighs_sure_predictions_and_no_labels():
+    predictions, y_encoded, graph = random_predictions(), some_codes(), random_graph()
+    lesson = make_pseudo_labels(predictions, y_encoded, [graph])
+    shares = estimate_class_prior(predictions, y_encoded)
+    clean = smooth(align_class_prior(predictions, shares), y_encoded, [graph], np.ones(1))
     for sample in range(30):
         powers = [p**SHARPNESS for p in clean[sample]]
         np.testing.assert_allclose(
             lesson.targets[sample], [p / sum(powers) for p in powers], rtol=1e-5
         )
-        weight = 0.0 if codes[sample] >= 0 else max(clean[sample]) ** TRUST
+        weight = 0.0 if y_encoded[sample] >= 0 else max(clean[sample]) ** TRUST
         assert lesson.weights[sample] == pytest.approx(weight, rel=1e-5)
 
 
@@ -183,9 +185,9 @@ def test_lesson_starts_views_by_their_agreement():
     same = np.triu((classes[:, None] == classes) & (rng.random((200, 200)) < 0.1), 1)
     noise = np.triu(rng.random((200, 200)) < 0.05, 1)
     graphs = [sparse.csr_array((edges + edges.T).astype(float)) for edges in (same, noise)]
-    answers = 0.8 * np.eye(2)[classes] + 0.1
-    codes = np.where(np.arange(200) < 10, classes, -1)
-    lesson = prepare_lesson(answers, codes, graphs)
+    predictions = 0.8 * np.eye(2)[classes] + 0.1
+    y_encoded = np.where(np.arange(200) < 10, classes, -1)
+    lesson = make_pseudo_labels(predictions, y_encoded, graphs)
     assert lesson.graph_shares.sum() == pytest.approx(1.0)
     assert lesson.graph_shares[1] < 0.05
     np.testing.assert_allclose(
@@ -195,18 +197,18 @@ def test_lesson_starts_views_by_their_agreement():
 
 
 def test_class_weights_reach_the_lesson():
-    answers, codes, graph = random_answers(), some_codes(), random_graph()
-    plain = prepare_lesson(answers, codes, [graph])
-    weighed = prepare_lesson(answers, codes, [graph], np.array([1.0, 2.0, 3.0, 4.0]))
+    predictions, y_encoded, graph = random_predictions(), some_codes(), random_graph()
+    plain = make_pseudo_labels(predictions, y_encoded, [graph])
+    weighed = make_pseudo_labels(predictions, y_encoded, [graph], np.array([1.0, 2.0, 3.0, 4.0]))
     expected = plain.weights * (plain.targets @ [1.0, 2.0, 3.0, 4.0])
     np.testing.assert_allclose(weighed.weights, expected, rtol=1e-5)
 
 
 def test_renumbering_the_samples_renumbers_the_lesson():
-    answers, codes, graph = random_answers(), some_codes(), random_graph()
+    predictions, y_encoded, graph = random_predictions(), some_codes(), random_graph()
     order = np.random.default_rng(3).permutation(30)
-    lesson = prepare_lesson(answers, codes, [graph])
-    other = prepare_lesson(answers[order], codes[order], [graph[order][:, order]])
+    lesson = make_pseudo_labels(predictions, y_encoded, [graph])
+    other = make_pseudo_labels(predictions[order], y_encoded[order], [graph[order][:, order]])
     np.testing.assert_allclose(other.targets, lesson.targets[order], rtol=1e-4, atol=1e-7)
     np.testing.assert_allclose(other.weights, lesson.weights[order], rtol=1e-4)
     np.testing.assert_allclose(other.agreement, lesson.agreement)
@@ -215,7 +217,7 @@ def test_renumbering_the_samples_renumbers_the_lesson():
 def test_divergence_is_a_weighted_sum_over_samples():
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(6, 3, generator=generator, dtype=torch.float64, requires_grad=True)
-    targets = torch.from_numpy(random_answers(6, 3))
+    targets = torch.from_numpy(random_predictions(6, 3))
     weights = torch.tensor([0.0, 1.0, 0.5, 0.2, 0.0, 0.9], dtype=torch.float64)
     probabilities = logits.detach().softmax(dim=1)
     total = 0.0
@@ -223,46 +225,46 @@ def test_divergence_is_a_weighted_sum_over_samples():
         for c in range(3):
             t, p = targets[i, c].item(), probabilities[i, c].item()
             total += weights[i].item() * t * np.log(t / p)
-    found = lesson_divergence(logits, targets, weights)
+    found = distillation_loss(logits, targets, weights)
     assert found.item() == pytest.approx(total / weights.sum().item(), rel=1e-10)
-    assert torch.autograd.gradcheck(lambda z: lesson_divergence(z, targets, weights), logits)
+    assert torch.autograd.gradcheck(lambda z: distillation_loss(z, targets, weights), logits)
 
 
 def test_divergence_is_0_for_what_was_taught_and_takes_certain_targets():
     logits = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
-    assert lesson_divergence(logits, logits.softmax(1), torch.ones(4)).item() == pytest.approx(
+    assert distillation_loss(logits, logits.softmax(1), torch.ones(4)).item() == pytest.approx(
         0, abs=1e-6
     )
     certain = torch.eye(3)[[0, 1, 2, 0]]
     expected = torch.nn.functional.cross_entropy(logits, certain.argmax(1))
-    found = lesson_divergence(logits, certain, torch.ones(4))
+    found = distillation_loss(logits, certain, torch.ones(4))
     torch.testing.assert_close(found, expected)
 
 
-def test_answers_alone_may_tell_the_shares():
+def test_predictions_alone_may_tell_the_shares():
     """As many labels of every class pull the shares together, unless they are not to be heard."""
-    answers, codes = random_answers(certain=3.0), some_codes()
+    predictions, y_encoded = random_predictions(certain=3.0), some_codes()
     graphs = [random_graph()]
     heard, unheard = (
-        prepare_lesson(answers, codes, graphs, class_shares=source)
-        for source in ("labels", "answers")
+        make_pseudo_labels(predictions, y_encoded, graphs, class_shares=source)
+        for source in ("labels", "predictions")
     )
-    expected = smooth(answers, codes, graphs, np.ones(1)) ** SHARPNESS
+    expected = smooth(predictions, y_encoded, graphs, np.ones(1)) ** SHARPNESS
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(unheard.targets, expected, rtol=1e-5)
     assert np.abs(heard.targets - unheard.targets).max() > 0.01
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_answers_that_are_all_one_agree_no_more_than_by_chance(seed):
+def test_predictions_that_are_all_one_agree_no_more_than_by_chance(seed):
     random = sparse.random_array((50, 50), density=0.2, rng=np.random.default_rng(seed))
     graph = sparse.csr_array(random + random.T)  # sums of such weights are rounded
-    answers = np.tile([0.9, 0.1], (50, 1))
-    assert graph_agreement([graph], answers) == 0.0
+    predictions = np.tile([0.9, 0.1], (50, 1))
+    assert graph_agreement([graph], predictions) == 0.0
 
 
 def two_groups(sizes):
-    """Two cliques, the answers of the first less and less sure."""
+    """Two cliques, the predictions of the first less and less sure."""
     blocks = [np.ones((size, size)) - np.eye(size) for size in sizes]
     graph = sparse.csr_array(sparse.block_diag(blocks))
     first = np.r_[np.linspace(0.51, 0.95, sizes[0]), np.full(sizes[1], 0.05)]
@@ -270,13 +272,13 @@ def two_groups(sizes):
 
 
 def test_shares_that_the_graphs_speak_against_are_not_taken():
-    graph, answers = two_groups((40, 10))
-    codes = np.full(50, -1)
-    codes[:5], codes[-5:] = 0, 1  # as many of each, which is no fair sample
-    aligned = align_shares(answers, expected_shares(answers, codes))
-    assert graph_agreement([graph], aligned) < graph_agreement([graph], answers) - 0.01
+    graph, predictions = two_groups((40, 10))
+    y_encoded = np.full(50, -1)
+    y_encoded[:5], y_encoded[-5:] = 0, 1  # as many of each, which is no fair sample
+    aligned = align_class_prior(predictions, estimate_class_prior(predictions, y_encoded))
+    assert graph_agreement([graph], aligned) < graph_agreement([graph], predictions) - 0.01
     heard, unheard = (
-        prepare_lesson(answers, codes, [graph], class_shares=source)
-        for source in ("labels", "answers")
+        make_pseudo_labels(predictions, y_encoded, [graph], class_shares=source)
+        for source in ("labels", "predictions")
     )
     np.testing.assert_array_equal(heard.targets, unheard.targets)

@@ -1,13 +1,13 @@
-"""Teaching: who learns on which graphs, and from whom."""
+"""SelfTraining: who learns on which graphs, and from whom."""
 
 import numpy as np
 import pytest
 import torch
 
 from manyview.data.views import MultiView
-from manyview.network.prepared import lay_ground
+from manyview.network.prepared import prepare_inputs
 from manyview.network.training import TrainingCurve
-from manyview.self_training.loop import SEEDS_APART, Teaching
+from manyview.self_training.loop import SEEDS_APART, SelfTraining
 
 CPU = torch.device("cpu")
 
@@ -15,11 +15,11 @@ CPU = torch.device("cpu")
 @pytest.fixture
 def ground(tiny_views):
     settings = {"scaling": "unit", "n_neighbors": 5, "metric": "cosine"}
-    return lay_ground(MultiView(tiny_views.views), CPU, joint=True, **settings)
+    return prepare_inputs(MultiView(tiny_views.views), CPU, joint=True, **settings)
 
 
-def turns_of(ground, codes, **changes):
-    """Which graphs, seeds and turns networks get that answer by chance."""
+def turns_of(ground, y_encoded, **changes):
+    """Which graphs, seeds and turns networks get that prediction by chance."""
     seen = []
 
     def fit_network(inputs, generator, turn):
@@ -30,8 +30,8 @@ def turns_of(ground, codes, **changes):
         seen.append((inputs, generator.initial_seed(), turn))
         return network, TrainingCurve(loss=[1.0], stopped="converged")
 
-    settings = {"max_rounds": 2, "class_shares": "labels", "linear_teacher": True, "is_warm": False}
-    teaching = Teaching(ground, codes, 3, None, **(settings | changes))
+    settings = {"max_iter": 2, "class_shares": "labels", "linear_teacher": True, "is_warm": False}
+    teaching = SelfTraining(ground, y_encoded, 3, None, **(settings | changes))
     return seen, teaching.run(torch.Generator().manual_seed(7), fit_network)
 
 

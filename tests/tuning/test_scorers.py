@@ -8,7 +8,7 @@ from manyview.errors import InputError
 from manyview.tuning.scorers import SCORERS
 
 
-class Answers:
+class Predictions:
     """A model that gives fixed probabilities for the rows it is shown, by number."""
 
     classes_ = np.array([0, 1, 2])
@@ -22,7 +22,7 @@ class Answers:
 
 @pytest.mark.parametrize("unknown", [-1, None, float("nan")])
 def test_scores_are_those_of_scikit_learn_on_the_known_rows(unknown, rng):
-    model, rows = Answers(), np.arange(40)
+    model, rows = Predictions(), np.arange(40)
     truth = rng.integers(3, size=40)
     is_open = rng.random(40) < 0.4
     kind = float if isinstance(unknown, float) else object if unknown is None else int
@@ -41,10 +41,10 @@ def test_scores_are_those_of_scikit_learn_on_the_known_rows(unknown, rng):
 
 
 def test_log_loss_of_a_class_the_model_does_not_know_is_large_but_finite():
-    assert -40 < SCORERS["neg_log_loss"](Answers(), [0], np.array([7])) < -30
+    assert -40 < SCORERS["neg_log_loss"](Predictions(), [0], np.array([7])) < -30
 
 
 @pytest.mark.parametrize("name", SCORERS)
 def test_labels_that_are_all_unknown_are_refused(name):
     with pytest.raises(InputError, match=f"{name} needs a known label to score; all 2"):
-        SCORERS[name](Answers(), [0, 1], np.array([-1, -1]))
+        SCORERS[name](Predictions(), [0, 1], np.array([-1, -1]))

@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_validate
 
 from manyview.base.classifier import MultiViewClassifier
 from manyview.baselines.knn import KNNClassifier
-from manyview.data.cross_validation import AllSamples, LabelHidingSplit
+from manyview.data.cross_validation import LabelHidingSplit, TransductiveViews
 from manyview.errors import InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.tuning import folds as folds_module
@@ -47,7 +47,7 @@ def test_first_trial_is_the_defaults_scored_as_cross_validate_does(quick, tiny_v
     seed = int(np.random.SeedSequence(0).generate_state(2)[0])
     split = LabelHidingSplit(4, random_state=seed)
     found = cross_validate(
-        KNNClassifier(n_neighbors=4), AllSamples(tiny_views.views), tiny_views.known_labels,
+        KNNClassifier(n_neighbors=4), TransductiveViews(tiny_views.views), tiny_views.known_labels,
         cv=split, scoring=SCORERS["accuracy"],
     )  # fmt: skip
     assert tuning.trials_[0].number == 0
@@ -261,7 +261,7 @@ def test_texts_as_labels_are_tuned_like_numbers(quick, tiny_views):
         ({"method": "mgcn-dn"}, "No method is named 'mgcn-dn'. Did you mean 'mgcn-dns'"),
         ({"method": 3}, "method must be a name of METHODS or one of its classifiers; got 3"),
         ({"space": {}}, "space must name at least one parameter to try; got none"),
-        ({"space": {"n_neighbours": [1]}}, "got 'n_neighbours'. Did you mean 'n_neighbors'"),
+        ({"space": {"n_neighbors": [1]}}, "got 'n_neighbors'. Did you mean 'n_neighbors'"),
         ({"space": {"n_neighbors": []}}, r"space\['n_neighbors'\] must be a list of values"),
         ({"space": {"n_neighbors": "auto"}}, "must be a list of values"),
         ({"space": {"n_neighbors": [[1]]}}, "must hold texts, numbers, booleans or None"),

@@ -1,7 +1,7 @@
 """Proposals: which samples to label next, so that one label tells most.
 
 A sample is worth its label where the model is in doubt, and where others like it are in doubt
-too. Two samples are alike as far as they share neighbours in the fused graph. So the doubt of
+too. Two samples are alike as far as they share neighbors in the fused graph. So the doubt of
 every sample counts as far as no labeled sample is like it, and samples are taken one by one,
 each the one that takes away most of what is left (facility location, which a greedy choice
 solves to 63 % at least). Samples that are alike are never taken together.
@@ -14,8 +14,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from manyview.base.classifier import MultiViewClassifier
-from manyview.errors import InputError, check_choice
-from manyview.validation import check_whole_number
+from manyview.errors import InputError
+from manyview.validation import check_choice, check_whole_number
 
 STRATEGIES = ("coverage", "uncertainty")
 
@@ -47,7 +47,7 @@ def propose_labels(
     check_is_fitted(model)
     check_choice("strategy", strategy, STRATEGIES)
     check_whole_number("n", n, at_least=1)
-    if model.given_codes_ is None:
+    if model.y_ is None:
         raise InputError(
             "the model must know which of its samples are labeled, and this one was saved before "
             "that was kept. Fit it again."
@@ -87,7 +87,7 @@ def likeness(graph: sparse.csr_array) -> sparse.csr_array:
     Shapes
     ------
     graph : [sample, sample], >= 0
-    returns : [sample, sample], symmetric, nonzero where two samples share a neighbour
+    returns : [sample, sample], symmetric, nonzero where two samples share a neighbor
     """
     lengths = np.sqrt(np.asarray(graph.multiply(graph).sum(axis=1)).ravel())
     inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)

@@ -26,7 +26,7 @@ class Proposal:
     probabilities: np.ndarray
 
     def rows(self) -> Iterator[tuple[str, Any, float]]:
-        """Give (sample, answer so far, its probability), in order."""
+        """Give (sample, prediction so far, its probability), in order."""
         return zip(self.sample_ids, self.labels.tolist(), self.probabilities.tolist(), strict=True)
 
     def csv(self) -> str:

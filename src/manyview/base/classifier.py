@@ -1,7 +1,8 @@
 """The contract of every method: views and a few labels in, a label for every sample out.
 
-A method is a class that stores its parameters, checks them in `_check_parameters`, learns in
-`_learn`, and, where it can label samples it was not fitted with, does so in `_label_new`.
+A method is a class that stores its parameters, declares their rules in `_parameter_constraints`,
+learns in `_fit`, and, where it can label samples it was not fitted with, does so in
+`_predict_proba`.
 
 A class without a labeled sample is unknown to every method alike: it is not in `classes_`, and
 no sample is given it.
@@ -20,15 +21,18 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from manyview.base.persistence import load_tree, save_tree
-from manyview.callbacks.tasks import FitTasks, TakesCallbacks, told_to_callbacks
-from manyview.data.cross_validation import AllSamples
+from manyview.base.summary import FitSummary, StageRecord
+from manyview.callbacks.context import EpochObserver, FitContext, current_observer
+from manyview.callbacks.tasks import TakesCallbacks, callback_context
+from manyview.data.cross_validation import TransductiveViews
 from manyview.data.imputing import fill_unknown, fit_fill_values
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, check_views
-from manyview.errors import DataFileError, InputError, check_choice
+from manyview.errors import DataFileError, InputError
 from manyview.graphs.precomputed import check_given_graph
-from manyview.validation import check_share
+from manyview.network.training import TrainingCurve
+from manyview.validation import Choice, Constraint, check_constraints, check_fraction
 
 OTHER_CLASS = -2  # number of a class that no labeled sample has
 
@@ -44,9 +48,9 @@ class MethodCard:
     paper, year
         Where it comes from.
     cost
-        What its time grows with: m samples, l of them labeled, d features, V views, k neighbours.
+        What its time grows with: m samples, l of them labeled, d features, V views, k neighbors.
     version
-        Raised whenever the same input no longer gives the same answers, so that stored results
+        Raised whenever the same input no longer gives the same predictions, so that stored results
         of the older code are told from new ones.
     """
 
@@ -59,14 +63,47 @@ class MethodCard:
 
 
 class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
-    """Base of all methods: the door, the answers and the files; the learning is theirs."""
+    """Base of all methods: input checks, predictions and files; the learning is theirs.
+
+    A method defines
+    - `card`, a `MethodCard`;
+    - a constructor that stores its parameters, `random_state` among them;
+    - `_parameter_constraints`, what each parameter may be (see `manyview.validation`);
+    - `_fit(views, y_encoded, context)`, which sets `label_distributions_`;
+    - optionally `_predict_proba(views)`, the class probabilities of new samples.
+    """
 
     card: ClassVar[MethodCard]
     record_types: ClassVar[tuple[type, ...]] = ()  # what a saved model may hold
-    takes_graphs: ClassVar[bool] = True  # whether a view may be a given graph
+    takes_graphs: ClassVar[bool] = True  # whether a view may be a precomputed graph
     takes_missing_views: ClassVar[bool] = False  # whether samples may lack views
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {}
     missing: str = "error"  # what becomes of single NaNs; a parameter where they can be filled in
-    fill_values_: dict[str, np.ndarray] | None = None  # by view, where they are
+
+    # Learned attributes that some methods have; None, 1 or empty in the others.
+    label_distributions_: np.ndarray
+    y_: np.ndarray
+    transductive_checksum_: str | None = None
+    fill_values_: dict[str, np.ndarray] | None = None
+    n_neighbors_: Any = None  # int
+    scaling_: dict[str, str] | None = None
+    neighbor_recall_: dict[str, float] | None = None
+    n_iter_: int | None = None
+    training_curve_: TrainingCurve | None = None
+    objective_: Any = None
+    n_networks_: int = 1
+    stages_: tuple[StageRecord, ...] = ()
+    view_importance_: np.ndarray | None = None
+    view_weights_: Any = None
+    view_graphs_: Any = None
+    fused_graph_: Any = None
+    refined_graph_: Any = None
+    selected_graph_: Any = None
+    node_confidence_: np.ndarray | None = None
+    threshold_: float | None = None
+    temperature_: Any = None  # float
+    calibration_: Any = None
+    _is_unfinished: bool = False  # whether it is what a callback got of an epoch
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the classes, and label every sample.
@@ -77,27 +114,23 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         ----------
         X
             What `MultiView` takes (a list or dict of views, one 2-D array or data frame, a
-            MuData), or rows of `AllSamples`.
+            MuData), or rows of `TransductiveViews`.
         y
-            One label a sample; -1 where unknown, None or NaN among texts and objects.
+            One label per sample; -1 where unknown, None or NaN among texts and objects.
         """
-        with self._whole_or_as_before():
-            self.all_samples_ = shared = None
-            if isinstance(X, AllSamples):
-                self.all_samples_, shared = X.checksum(), X.shared
-                views, labels = self._open(X.views, reset=True), X.spread(y)
+        with self._restored_on_error():
+            self.transductive_checksum_ = cache = None
+            if isinstance(X, TransductiveViews):
+                self.transductive_checksum_, cache = X.checksum(), X.shared
+                views, labels = self._check_fit_views(X.views), X.spread(y)
             else:
-                views, labels = self._open(X, reset=True), y
-            self.classes_, codes = check_labels(labels, len(views))
-            _check_views_are_seen(views, codes)
+                views, labels = self._check_fit_views(X), y
+            self.classes_, y_encoded = check_labels(labels, len(views))
+            _check_views_are_seen(views, y_encoded)
             self._check_parameters(views)
-            with told_to_callbacks(self, views, codes) as tasks:
-                self._shared, self._tasks = shared, tasks
-                try:
-                    self._learn(views, codes)
-                finally:
-                    self._shared = self._tasks = None
-                self.given_codes_ = codes
+            with callback_context(self, views, y_encoded) as tasks:
+                self._fit(views, y_encoded, FitContext(tasks, self._observer(), cache))
+                self.y_ = y_encoded
                 self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
                 if tasks is not None:
                     tasks.end()
@@ -106,8 +139,8 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Label the given rows as samples that came after the fit.
 
-        For the fitted samples themselves see `transduction_`; rows of `AllSamples` are fitted
-        samples, and get the answers of the fit.
+        For the fitted samples themselves see `transduction_`; rows of `TransductiveViews` are
+        fitted samples, and get the predictions of the fit.
         """
         most_likely = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[most_likely])
@@ -115,18 +148,18 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the given rows as samples that came after the fit."""
         check_is_fitted(self)
-        if isinstance(X, AllSamples):
+        if isinstance(X, TransductiveViews):
             return np.asarray(self.label_distributions_[self._fitted_rows(X)])
-        self.check_labels_new_samples()
+        self.check_inductive()
         if self._is_unfinished:
             raise InputError(
                 "an estimator in the middle of its fit labels only the samples of the fit: read "
                 "transduction_, or label new samples when fit has ended."
             )
-        return self._label_new(self._open(X, reset=False))
+        return self._predict_proba(self._check_new_views(X))
 
-    def answers(self, *, min_probability: float = 0.0) -> np.ndarray:
-        """Label the fitted samples, except where the answer is less probable than asked for.
+    def predictions(self, *, min_probability: float = 0.0) -> np.ndarray:
+        """Label the fitted samples, except where the prediction is less probable than asked for.
 
         These stay unknown, as unknown labels are everywhere: -1 among numbers, else None. So
         the result is fit to be labels again.
@@ -137,26 +170,24 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
             From 0, which gives `transduction_`, to 1.
         """
         check_is_fitted(self)
-        check_share("min_probability", min_probability)
+        check_fraction("min_probability", min_probability)
         surest = self.label_distributions_.max(axis=1)
         return mark_unknown(self.transduction_, surest < min_probability)
 
     @property
     def is_labeled_(self) -> np.ndarray:
         """Whether each fitted sample came with a label."""
-        if self.given_codes_ is None:
-            raise AttributeError("the model does not say which samples came with a label")
-        return np.asarray(self.given_codes_ != UNKNOWN)
+        return np.asarray(self.y_ != UNKNOWN)
 
     @classmethod
-    def labels_new_samples(cls) -> bool:
+    def is_inductive(cls) -> bool:
         """Whether `predict` can label samples that were not in the fit."""
-        return cls._label_new is not MultiViewClassifier._label_new
+        return cls._predict_proba is not MultiViewClassifier._predict_proba
 
     @classmethod
-    def check_labels_new_samples(cls) -> None:
+    def check_inductive(cls) -> None:
         """Refuse to label new samples where the method, as published, cannot."""
-        if not cls.labels_new_samples():
+        if not cls.is_inductive():
             raise InputError(
                 f"{cls.card.title} labels only the samples it was fitted with: read "
                 "transduction_, or fit again with the new samples among the others, labeled -1."
@@ -168,7 +199,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
-        params = self.get_params()
+        params = self.get_params(deep=False)
         if not isinstance(params["random_state"], int):
             params["random_state"] = None  # a generator has moved on since
         save_tree(folder, self.card.name, {"params": params, "learned": learned})
@@ -179,7 +210,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         tree = load_tree(Path(folder), cls.card.name, cls.record_types)
         if not {"params", "learned"} <= set(tree):
             raise DataFileError(f"{folder} holds no whole model. Fit the model again.")
-        unknown = set(tree["params"]) - set(cls().get_params())
+        unknown = set(tree["params"]) - set(cls().get_params(deep=False))
         if unknown:
             raise DataFileError(
                 f"{folder} holds a model with parameters this manyview does not know: "
@@ -195,19 +226,48 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    label_distributions_: np.ndarray
-    given_codes_: np.ndarray | None = None  # None in models saved before it existed
-    all_samples_: str | None = None  # checksum of the AllSamples of the fit
-    _shared: dict[Any, Any] | None = None  # what fits on the same samples share, while learning
-    _tasks: FitTasks | None = None  # of the callbacks, while learning
-    _is_unfinished: bool = False  # whether it is what a callback got of an epoch
+    def fit_summary(self) -> FitSummary:
+        """Return what the fit did, for reports and studies."""
+        check_is_fitted(self)
+        curve, importance = self.training_curve_, self.view_importance_
+        stages = {
+            "fused": self.fused_graph_,
+            "refined": self.refined_graph_,
+            "selected": self.selected_graph_,
+        }
+        return FitSummary(
+            n_neighbors=self.n_neighbors_,
+            scaling=self.scaling_,
+            neighbor_recall=self.neighbor_recall_,
+            n_iter=self.n_iter_ if curve is None else curve.n_epochs,
+            training_curve=curve,
+            objective=self.objective_,
+            n_networks=self.n_networks_,
+            stages=self.stages_,
+            view_importance=None
+            if importance is None
+            else dict(zip(self.view_names_, map(float, importance), strict=True)),
+            view_weights=self.view_weights_,
+            view_graphs=self.view_graphs_,
+            graphs={name: graph for name, graph in stages.items() if graph is not None},
+            node_confidence=self.node_confidence_,
+            threshold=self.threshold_,
+            temperature=self.temperature_,
+            calibration=self.calibration_,
+        )
+
+    def _observer(self) -> EpochObserver | None:
+        observer = current_observer()
+        if observer is None:
+            return None
+        return lambda encoded: observer(self.classes_[encoded])
 
     def _max_epochs(self) -> int:
         """Return how many epochs a fit has at most; methods without epochs are one task."""
-        return int(getattr(self, "max_epochs", 0))
+        return int(self.get_params(deep=False).get("max_epochs", 0))
 
     @contextmanager
-    def _whole_or_as_before(self) -> Iterator[None]:
+    def _restored_on_error(self) -> Iterator[None]:
         """Forget what was learned before, and have it back if the block fails."""
         before = dict(vars(self))
         for name in before:
@@ -220,27 +280,30 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
             raise
 
     def _check_parameters(self, views: MultiView) -> None:
-        """Refuse parameters that break a rule; called before anything is learned."""
-        raise NotImplementedError
+        """Refuse parameters that break a rule; called before anything is learned.
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+        A method whose rules depend on the views extends this.
+        """
+        check_constraints(self.get_params(deep=False), self._parameter_constraints)
+
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         """Learn from class numbers, -1 where unknown; set `label_distributions_` at least."""
         raise NotImplementedError
 
-    def _label_new(self, views: MultiView) -> np.ndarray:
+    def _predict_proba(self, views: MultiView) -> np.ndarray:
         """Return the class probabilities of new samples."""
         raise NotImplementedError
 
-    def _fitted_rows(self, samples: AllSamples) -> np.ndarray:
+    def _fitted_rows(self, samples: TransductiveViews) -> np.ndarray:
         """Rows of the fit that are asked about; refuse samples that were not in it."""
-        if self.all_samples_ != samples.checksum():
+        if self.transductive_checksum_ != samples.checksum():
             raise InputError(
-                "rows of AllSamples must belong to the samples of the fit, and these do not. "
-                "Fit with AllSamples of the same views, or pass plain views."
+                "rows of TransductiveViews must be samples of the fit, and these are not. "
+                "Fit with TransductiveViews of the same views, or pass plain views."
             )
         return samples.rows
 
-    def _codes_of(self, y: Any) -> np.ndarray:
+    def _encode_labels(self, y: Any) -> np.ndarray:
         """Class numbers of labels of the fitted samples: -1 unknown, -2 of no known class."""
         values, n_samples = np.asarray(y), len(self.label_distributions_)
         if values.shape != (n_samples,):
@@ -249,29 +312,29 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
                 f"{values.shape}."
             )
         number_of = {label: number for number, label in enumerate(self.classes_.tolist())}
-        codes = np.full(n_samples, UNKNOWN)
+        y_encoded = np.full(n_samples, UNKNOWN)
         known = is_known(values)
-        codes[known] = [number_of.get(label, OTHER_CLASS) for label in values[known].tolist()]
-        return codes
+        y_encoded[known] = [number_of.get(label, OTHER_CLASS) for label in values[known].tolist()]
+        return y_encoded
 
-    def _open(self, X: Any, *, reset: bool) -> MultiView:
-        """Check the views at the door, and at predict that they are those of the fit."""
-        check_choice("missing", self.missing, ("error", "impute"))
-        views = check_views(X, may_lack_values=self.missing == "impute")
-        # A single frame may have names of columns to remember; everything else is counted.
-        table = views if isinstance(X, MultiView) or not hasattr(X, "columns") else X
-        if reset:
-            self.view_names_: list[str] = list(views.names)
-        if len(self.view_names_) == 1 or reset:
-            validate_data(self, table, reset=reset, skip_check_array=True)
-        if reset:
-            self._refuse_graphs(views)
-            self._check_present(views)
-            self.n_original_ = views.n_original
-            self.columns_ = {name: list(columns) for name, columns in views.columns.items()}
-            self.n_features_by_view_ = {n: views[n].shape[1] for n in views.feature_names}
-            self.fill_values_ = fit_fill_values(views) if self.missing == "impute" else None
-            return fill_unknown(views, self.fill_values_ or {})
+    def _check_fit_views(self, X: Any) -> MultiView:
+        """Check the views of a fit, and remember their names, columns and fill values."""
+        views, table = self._checked_views(X)
+        self.view_names_: list[str] = list(views.names)
+        validate_data(self, table, reset=True, skip_check_array=True)
+        self._refuse_graphs(views)
+        self._check_present(views)
+        self.n_original_ = views.n_original
+        self.columns_ = {name: list(columns) for name, columns in views.columns.items()}
+        self.n_features_by_view_ = {n: views[n].shape[1] for n in views.feature_names}
+        self.fill_values_ = fit_fill_values(views) if self.missing == "impute" else None
+        return fill_unknown(views, self.fill_values_ or {})
+
+    def _check_new_views(self, X: Any) -> MultiView:
+        """Check that the views of new samples are those of the fit, and bring them in its form."""
+        views, table = self._checked_views(X)
+        if len(self.view_names_) == 1:
+            validate_data(self, table, reset=False, skip_check_array=True)
         if set(views.names) != set(self.view_names_):
             raise InputError(
                 f"views must be those of the fit ({', '.join(self.view_names_)}); "
@@ -289,6 +352,13 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         for name in graph_names:
             check_given_graph(views, name, self.n_original_)
         return fill_unknown(views.with_columns_as(self.columns_), self.fill_values_ or {})
+
+    def _checked_views(self, X: Any) -> tuple[MultiView, Any]:
+        """Return the views, and what scikit-learn counts columns of: a single frame as it is."""
+        check_constraints({"missing": self.missing}, {"missing": Choice(("error", "impute"))})
+        views = check_views(X, may_lack_values=self.missing == "impute")
+        is_frame = hasattr(X, "columns") and not isinstance(X, MultiView)
+        return views, X if is_frame else views
 
     def _check_present(self, views: MultiView) -> None:
         """Refuse samples that lack views where the method cannot do without."""
@@ -312,14 +382,14 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
             )
 
 
-def _check_views_are_seen(views: MultiView, codes: np.ndarray) -> None:
+def _check_views_are_seen(views: MultiView, y_encoded: np.ndarray) -> None:
     """Refuse a view that nobody has, and warn of one that no labeled sample has."""
     for name, present in zip(views.names, views.present.T, strict=True):
         if not present.any():
             raise InputError(
                 f"view {name!r} is missing for all {len(views)} samples. Leave the view out."
             )
-        if not present[codes != UNKNOWN].any():
+        if not present[y_encoded != UNKNOWN].any():
             warnings.warn(
                 f"view {name!r} is missing for all labeled samples: what it shows is learned from "
                 "the graph alone.",

@@ -15,12 +15,13 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from manyview.errors import DataFileError
 from manyview.system.files import write_whole
 
 FORMAT = "manyview model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 TENSORS_NAME, TREE_NAME = "model.safetensors", "model.json"
 
 
@@ -48,8 +49,9 @@ def load_tree(folder: Path, method: str, record_types: tuple[type, ...]) -> dict
         raise DataFileError(f"{folder / TREE_NAME} is not a manyview model.")
     if document.get("format_version") != FORMAT_VERSION:
         raise DataFileError(
-            f"{folder / TREE_NAME} has format version {document.get('format_version')}, this "
-            f"manyview reads version {FORMAT_VERSION}. Use manyview {document.get('manyview')}."
+            f"{folder / TREE_NAME} has format version {document.get('format_version')}; this "
+            f"manyview reads version {FORMAT_VERSION}. Fit the model again, or use the manyview "
+            f"that wrote it ({document.get('manyview')})."
         )
     if document.get("method") != method:
         raise DataFileError(f"{folder} holds a model of {document.get('method')}, not {method}.")
@@ -59,9 +61,7 @@ def load_tree(folder: Path, method: str, record_types: tuple[type, ...]) -> dict
             f"{folder / TENSORS_NAME} is not the file that was saved with {TREE_NAME}: it was "
             "changed or cut short. Fit the model again."
         )
-    # Models saved before trees had a checksum have none to compare with.
-    checksum = _checksum(document.get("model"))
-    if document.get("model_sha256", checksum) != checksum:
+    if document.get("model_sha256") != _checksum(document.get("model")):
         raise DataFileError(
             f"{folder / TREE_NAME} is damaged: it was changed after it was saved. Fit the model "
             "again."
@@ -97,6 +97,9 @@ def _pack(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
         packed = {name: _pack(part, f"{path}/{name}", arrays) for name, part in parts.items()}
         return {"record": type(value).__name__, "fields": packed}
+    if isinstance(value, BaseEstimator):
+        params = _pack(value.get_params(deep=False), path, arrays)
+        return {"estimator": type(value).__name__, "params": params}
     if isinstance(value, dict):
         # Pairs, because JSON would turn keys that are numbers into texts.
         return {"dict": [[k, _pack(item, f"{path}/{k}", arrays)] for k, item in value.items()]}
@@ -123,6 +126,9 @@ def _unpack(value: Any, arrays: dict[str, np.ndarray], types: dict[str, type]) -
         by_name = {name: _unpack(part, arrays, types) for name, part in value["fields"].items()}
         make_record: Any = types[value["record"]]
         return make_record(**by_name)
+    if "estimator" in value:
+        make_estimator: Any = types[value["estimator"]]
+        return make_estimator(**_unpack(value["params"], arrays, types))
     return {key: _unpack(part, arrays, types) for key, part in value["dict"]}
 
 

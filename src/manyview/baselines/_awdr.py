@@ -76,7 +76,7 @@ def discriminative_regression(
 
 
 class _Dual:
-    """W_v = X_v^T B_v with X_v centred: everything in Gram matrices of the samples.
+    """W_v = X_v^T B_v with X_v centered: everything in Gram matrices of the samples.
 
     B_v = delta_v (sum_u delta_u K_u + ridge I)^-1 R,  K_v = X_v X_v^T
     """
@@ -101,7 +101,7 @@ class _Dual:
         return solution, means - self._at_mean(solution)
 
     def fitted(self, solution: Sequence[np.ndarray]) -> np.ndarray:
-        """Products X_v W_v of the samples, not centred, summed over the views."""
+        """Products X_v W_v of the samples, not centered, summed over the views."""
         products = [gram @ b for gram, b in zip(self.grams, solution, strict=True)]
         return np.asarray(sum(products) + self._at_mean(solution))
 
@@ -110,7 +110,7 @@ class _Dual:
         return np.array([max(np.sum(b * (gram @ b)), 0.0) for gram, b in pairs])
 
     def coefficients(self, solution: Sequence[np.ndarray]) -> list[np.ndarray]:
-        # Columns of B_v sum to 0, so the rows need not be centred.
+        # Columns of B_v sum to 0, so the rows need not be centered.
         return [v.astype(np.float64).T @ b for v, b in zip(self.features, solution, strict=True)]
 
     def _at_mean(self, solution: Sequence[np.ndarray]) -> np.ndarray:
@@ -127,8 +127,8 @@ class _Primal:
         dense = [v.toarray() if isinstance(v, sparse.csr_array) else v for v in features]
         self.table = np.hstack(dense).astype(np.float64)
         self.mean = self.table.mean(axis=0)
-        centred = self.table - self.mean
-        self.gram = centred.T @ centred
+        centered = self.table - self.mean
+        self.gram = centered.T @ centered
 
     def solve(
         self, weights: np.ndarray, targets: np.ndarray

@@ -17,7 +17,7 @@ from manyview.layers.sparse_product import propagate
 
 
 class ViewGraph(NamedTuple):
-    """One view's renormalised graph, on its own edges alone."""
+    """One view's renormalized graph, on its own edges alone."""
 
     support: GraphSupport
     weights: Tensor  # [edge]

@@ -1,6 +1,6 @@
-"""The alternation inside ERL-MVSC: labels, a regulariser of them, and weights of the views.
+"""The alternation inside ERL-MVSC: labels, a regularizer of them, and weights of the views.
 
-Laplacians -> labels P -> regulariser M -> view weights -> labels ...
+Laplacians -> labels P -> regularizer M -> view weights -> labels ...
 """
 
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ class LearnedLabels(NamedTuple):
     objective: list[float]
 
 
-def view_regularizer(graph: sparse.csr_array, codes: np.ndarray) -> sparse.csr_array:
+def view_regularizer(graph: sparse.csr_array, y_encoded: np.ndarray) -> sparse.csr_array:
     """Turn a view's graph and the known labels into its Laplacian S_v.
 
     The graph is scaled by its degrees; then links between labeled samples are replaced by 1
@@ -94,10 +94,10 @@ def view_regularizer(graph: sparse.csr_array, codes: np.ndarray) -> sparse.csr_a
     again scaled by its degrees, is S_v.
     """
     scaled = sparse.coo_array(scale_by_degrees(graph))
-    is_labeled = codes >= 0
+    is_labeled = y_encoded >= 0
     scaled.data[is_labeled[scaled.row] & is_labeled[scaled.col]] = 0.0
-    linked = sparse.csr_array(sparse.csr_array(scaled) + same_class_links(codes))
-    laplacian = sparse.csr_array(sparse.eye_array(len(codes)) - scale_by_degrees(linked))
+    linked = sparse.csr_array(sparse.csr_array(scaled) + same_class_links(y_encoded))
+    laplacian = sparse.csr_array(sparse.eye_array(len(y_encoded)) - scale_by_degrees(linked))
     laplacian.eliminate_zeros()
     return laplacian
 
@@ -114,7 +114,7 @@ def learn_labels(
     tol: float,
     as_released: bool = False,
 ) -> LearnedLabels:
-    """Alternate between the labels P, the regulariser M and the weights of the views.
+    """Alternate between the labels P, the regularizer M and the weights of the views.
 
     M is a sparse matrix minus one of rank c, so an iteration costs (edges + m c) c and nothing
     m x m is ever dense. Stops when the objective (see `ERLMVSCClassifier`) changes by less
@@ -192,5 +192,5 @@ def _check_is_minimum(labels: np.ndarray, known: np.ndarray) -> None:
     if np.any(np.sum(labels * known, axis=0) <= 0):
         raise InputError(
             "smoothness is so large beside fidelity, and for this many labels, that no labels "
-            "minimise the objective. Lower smoothness or raise fidelity."
+            "minimize the objective. Lower smoothness or raise fidelity."
         )

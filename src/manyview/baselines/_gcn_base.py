@@ -16,7 +16,6 @@ from manyview.data.labels import class_weights
 from manyview.data.network_input import InputScaling, fit_input
 from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView, View
-from manyview.errors import check_choice
 from manyview.graphs.prepare import (
     PreparedViews,
     check_n_neighbors,
@@ -24,7 +23,7 @@ from manyview.graphs.prepare import (
     prepare_views,
 )
 from manyview.network.training import TrainingCurve, pick_device
-from manyview.validation import check_number, check_whole_number, draw_seed
+from manyview.validation import check_choice, check_number, check_whole_number, draw_seed
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
@@ -57,9 +56,9 @@ class GraphNetworkClassifier(MultiViewClassifier):
             check_number(name, getattr(self, name), at_least=0)
         check_whole_number("max_epochs", self.max_epochs, at_least=1)
 
-    def _prepare(self, views: MultiView, codes: np.ndarray) -> PreparedViews:
+    def _prepare(self, views: MultiView, y_encoded: np.ndarray) -> PreparedViews:
         """Scale the views and build their graphs; sets `n_neighbors_`."""
-        self.n_neighbors_ = pick_n_neighbors(self.n_neighbors, codes, len(self.classes_))
+        self.n_neighbors_ = pick_n_neighbors(self.n_neighbors, y_encoded, len(self.classes_))
         return prepare_views(
             views,
             scaling=self.scaling,
@@ -73,10 +72,10 @@ class GraphNetworkClassifier(MultiViewClassifier):
         device = pick_device(self.device)
         return torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
 
-    def _training_settings(self, codes: np.ndarray) -> dict[str, Any]:
-        """Return the parameters of this name, as `train_on_codes` takes them."""
+    def _training_settings(self, y_encoded: np.ndarray) -> dict[str, Any]:
+        """Return the parameters of this name, as `train_network` takes them."""
         names = ("learning_rate", "weight_decay", "max_epochs", "tol", "verbose")
-        weights = class_weights(self.class_weight, self.classes_, codes)
+        weights = class_weights(self.class_weight, self.classes_, y_encoded)
         return {name: getattr(self, name) for name in names} | {"class_weight": weights}
 
 
@@ -87,7 +86,7 @@ def input_scaling(features: list[View], present: np.ndarray | None = None) -> In
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Let torch's initialisers draw from this seed, and leave its global generator as it was."""
+    """Let torch's initializers draw from this seed, and leave its global generator as it was."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield

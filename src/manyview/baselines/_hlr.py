@@ -1,6 +1,6 @@
 """Self-representations of several views: every sample as a mixture of the others.
 
-    minimise  ||Z||_* + noise_weight ||E||_{2,1} + smoothness sum_v tr(Z_v L_v Z_v^T)
+    minimize  ||Z||_* + noise_weight ||E||_{2,1} + smoothness sum_v tr(Z_v L_v Z_v^T)
     subject to  X_v = X_v Z_v + E_v   in every view v
 
 X_v is [feature, sample], Z_v [sample, sample], L_v the Laplacian of a hypergraph made of Z_v.
@@ -35,7 +35,7 @@ class SelfRepresentations(NamedTuple):
     affinities
         [view, sample, sample], (|Z_v| + |Z_v^T|) / 2.
     objective
-        What is minimised, after each iteration, with the hypergraphs of that iteration.
+        What is minimized, after each iteration, with the hypergraphs of that iteration.
     residuals
         After each iteration, the largest row sums, over all views, of |X - X Z - E| and of
         |Z - G|, where G is the copy of Z in the tensor norm.
@@ -243,7 +243,7 @@ def shrink_tensor(tensor: np.ndarray, threshold: float, out: np.ndarray) -> floa
 
     The matrices [view, row, column] are transformed along their m rows. At each frequency lies
     a [column, view] matrix, whose singular values lose `threshold` each, down to 0. The result
-    G minimises  threshold ||G||_* + 1/2 ||G - T||^2  for the nuclear norm of the t-SVD: the
+    G minimizes  threshold ||G||_* + 1/2 ||G - T||^2  for the nuclear norm of the t-SVD: the
     sum of all singular values over m. It goes to `out`, which may be `tensor` itself.
 
     Returns
@@ -284,7 +284,7 @@ def shrink_tensor(tensor: np.ndarray, threshold: float, out: np.ndarray) -> floa
 
 
 def hypergraph_laplacian(points: np.ndarray, n_members: int = 3) -> sparse.csr_array:
-    """Join each point and its nearest in a hyperedge: the hypergraph's normalised Laplacian.
+    """Join each point and its nearest in a hyperedge: the hypergraph's normalized Laplacian.
 
         L = I - D_v^-1/2 H D_e^-1 H^T D_v^-1/2
 

@@ -34,7 +34,7 @@ def heat_graphs(
     ]
 
 
-def same_class_links(codes: np.ndarray) -> sparse.csr_array:
+def same_class_links(y_encoded: np.ndarray) -> sparse.csr_array:
     """Link labeled samples of the same class, each with itself too, with a weight of 1.
 
     Examples
@@ -45,23 +45,22 @@ def same_class_links(codes: np.ndarray) -> sparse.csr_array:
            [1., 0., 1., 0.],
            [0., 0., 0., 1.]])
     """
-    is_labeled = codes >= 0
-    n_classes = int(codes.max(initial=-1)) + 1
-    place = (np.flatnonzero(is_labeled), codes[is_labeled])
-    members = sparse.csr_array((np.ones(is_labeled.sum()), place), shape=(len(codes), n_classes))
+    is_labeled = y_encoded >= 0
+    n_classes = int(y_encoded.max(initial=-1)) + 1
+    place = (np.flatnonzero(is_labeled), y_encoded[is_labeled])
+    members = sparse.csr_array(
+        (np.ones(is_labeled.sum()), place), shape=(len(y_encoded), n_classes)
+    )
     links = sparse.csr_array(members @ members.T)
     links.sort_indices()
     return links
 
 
-def check_links_fit(
-    codes: np.ndarray, n_matrices: int, max_memory: float | str, title: str
-) -> None:
+def check_links_fit(y_encoded: np.ndarray, n_matrices: int, title: str) -> None:
     """Refuse so many known labels that the links between them would not fit in memory."""
-    n_links = float(np.sum(np.bincount(codes[codes >= 0]).astype(float) ** 2))
+    n_links = float(np.sum(np.bincount(y_encoded[y_encoded >= 0]).astype(float) ** 2))
     check_memory(
         n_matrices * PAIR_BYTES * n_links / GB,
-        max_memory,
         f"{title} with {n_links:,.0f} links between labeled samples of the same class",
         "Give fewer labels",
     )
@@ -74,7 +73,7 @@ def far_smoothed_labels(
 
     Each step away from a label shrinks an entry by a large factor, so a few steps away it is
     smaller than the error that `smoothed_labels` leaves. Yet a sample gets its class from its
-    own entries alone. Jacobi sweeps, which pass each entry on to its neighbours, make them
+    own entries alone. Jacobi sweeps, which pass each entry on to its neighbors, make them
     precise one step after the other.
 
     Parameters

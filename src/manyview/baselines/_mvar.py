@@ -26,7 +26,7 @@ DUAL_FROM = 0.55  # features a sample from which m^3 / 3 is below m d^2 + d^3 / 
 class AdaptiveRegression:
     """What `adaptive_regression` learned; names as in `MVARClassifier`.
 
-    `scores` [sample, class] are the views' weighted answers that chose the last labels.
+    `scores` [sample, class] are the views' weighted predictions that chose the last labels.
     """
 
     scores: np.ndarray
@@ -37,7 +37,7 @@ class AdaptiveRegression:
 
 def adaptive_regression(
     features: Sequence[View],
-    codes: np.ndarray,
+    y_encoded: np.ndarray,
     n_classes: int,
     *,
     ridge: float,
@@ -47,16 +47,16 @@ def adaptive_regression(
     tol: float,
 ) -> AdaptiveRegression:
     """Learn the regressions, the view weights and the missing labels in turn."""
-    is_labeled = codes != UNKNOWN
-    given = one_hot(codes[is_labeled], n_classes)
+    is_labeled = y_encoded != UNKNOWN
+    given = one_hot(y_encoded[is_labeled], n_classes)
     base_weights = np.where(is_labeled, labeled_weight, 1.0)  # s
-    fitted = [first_answers(view, is_labeled, given, ridge) for view in features]
+    fitted = [first_predictions(view, is_labeled, given, ridge) for view in features]
     systems = [_system(view, ridge) for view in features]
     view_weights = np.full(len(features), 1.0 / len(features))
-    sample_weights = [np.ones(len(codes))] * len(features)  # beta of each view
+    sample_weights = [np.ones(len(y_encoded))] * len(features)  # beta of each view
     objective: list[float] = []
     while len(objective) < max_iter and not _has_settled(objective, tol):
-        scores = weighted_answer(fitted, importance(view_weights, power), sample_weights)
+        scores = weighted_prediction(fitted, importance(view_weights, power), sample_weights)
         labels = one_hot(scores.argmax(axis=1), n_classes)
         labels[is_labeled] = given
         sample_weights = [base_weights / (2 * _smooth_norms(f - labels)) for f in fitted]
@@ -76,17 +76,17 @@ def importance(view_weights: np.ndarray, power: float) -> np.ndarray:
     return np.asarray((view_weights / view_weights.max()) ** power)
 
 
-def weighted_answer(
+def weighted_prediction(
     fitted: Sequence[np.ndarray], view_shares: np.ndarray, sample_weights: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """Average the views' answers, each by its share and its weight of the sample."""
+    """Average the views' predictions, each by its share and its weight of the sample."""
     trust = view_shares[:, None] * np.array(sample_weights)  # [view, sample]
     trust /= trust.sum(axis=0)
     return np.asarray(np.einsum("vi,vic->ic", trust, np.array(fitted)))
 
 
 def best_view_weights(losses: np.ndarray, power: float) -> np.ndarray:
-    """Weights alpha that minimise sum_v alpha_v^power loss_v with a sum of 1.
+    """Weights alpha that minimize sum_v alpha_v^power loss_v with a sum of 1.
 
     Examples
     --------
@@ -97,19 +97,19 @@ def best_view_weights(losses: np.ndarray, power: float) -> np.ndarray:
     return np.asarray(softmax(logs[None])[0])
 
 
-def first_answers(
+def first_predictions(
     view: View, is_labeled: np.ndarray, given: np.ndarray, ridge: float
 ) -> np.ndarray:
-    """Answer by a ridge regression, its intercept free, on the labeled samples alone."""
+    """Prediction by a ridge regression, its intercept free, on the labeled samples alone."""
     known = view[is_labeled].astype(np.float64)
     mean = np.asarray(known.mean(axis=0)).ravel()
     targets = given - given.mean(axis=0)
     if known.shape[1] < len(given):
-        centred = (known.toarray() if isinstance(known, sparse.csr_array) else known) - mean
-        coefficients = solve_positive(centred.T @ centred, ridge, centred.T @ targets)
+        centered = (known.toarray() if isinstance(known, sparse.csr_array) else known) - mean
+        coefficients = solve_positive(centered.T @ centered, ridge, centered.T @ targets)
     else:
         products, _ = center_products(inner_products(known))
-        # The columns of the solution sum to 0, so these rows need not be centred.
+        # The columns of the solution sum to 0, so these rows need not be centered.
         coefficients = known.T @ solve_positive(products, ridge, targets)
     return np.asarray(view @ coefficients - mean @ coefficients + given.mean(axis=0))
 

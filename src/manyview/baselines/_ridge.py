@@ -44,7 +44,7 @@ def inner_products(left: View, right: View | None = None) -> np.ndarray:
 
 
 def center_products(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inner products of the centred rows, and those of the centred rows with their mean.
+    """Inner products of the centered rows, and those of the centered rows with their mean.
 
     Examples
     --------

@@ -9,17 +9,17 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.data.labels import UNKNOWN, class_shares
+from manyview.callbacks.context import FitContext
+from manyview.data.labels import UNKNOWN, class_frequencies
 from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView
-from manyview.errors import check_choice
 from manyview.graphs.harmonic import harmonic_labels
 from manyview.graphs.normalization import normalized_laplacian, weighted_sum
 from manyview.graphs.precomputed import given_graph
 from manyview.graphs.prepare import check_n_neighbors
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
-from manyview.numerics import share_out
-from manyview.validation import check_number, check_whole_number
+from manyview.numerics import normalize_rows
+from manyview.validation import check_choice, check_number, check_whole_number
 
 Matrix = np.ndarray | sparse.csr_array
 
@@ -47,14 +47,14 @@ class AutoWeightedLabels(NamedTuple):
 
 def auto_weighted_labels(
     laplacians: Sequence[Matrix],
-    codes: np.ndarray,
+    y_encoded: np.ndarray,
     n_classes: int,
     *,
     max_iter: int,
     tol: float,
     halve: bool = False,
 ) -> AutoWeightedLabels:
-    """Spread labels over several graphs: the F that minimises sum_v sqrt(tr(F^T L_v F)).
+    """Spread labels over several graphs: the F that minimizes sum_v sqrt(tr(F^T L_v F)).
 
     Rows of F with a known label are held at it. The harmonic labels of the weighted sum of the
     Laplacians, and the weights 1 / (2 sqrt(tr(F^T L_v F))), take turns, from equal weights.
@@ -64,7 +64,7 @@ def auto_weighted_labels(
     ----------
     laplacians
         One [sample, sample] a view, all dense or all sparse.
-    codes
+    y_encoded
         [sample] class number, -1 where unknown.
     halve
         Halve the unknown rows of F in every iteration, as the authors' program does.
@@ -75,17 +75,17 @@ def auto_weighted_labels(
 
     >>> chain = np.array([[1.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
     >>> pair = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
-    >>> codes = np.array([0, -1, 1])
-    >>> found = auto_weighted_labels([chain, pair], codes, 2, max_iter=100, tol=1e-8)
+    >>> y_encoded = np.array([0, -1, 1])
+    >>> found = auto_weighted_labels([chain, pair], y_encoded, 2, max_iter=100, tol=1e-8)
     >>> found.labels.argmax(axis=1), bool(found.weights[1] > found.weights[0])
     (array([0, 0, 1]), True)
     """
     weights = np.full(len(laplacians), 1.0 / len(laplacians))
     objective: list[float] = []
     while len(objective) < max_iter and not is_settled(objective, tol):
-        labels = harmonic_labels(weighted_sum(laplacians, weights), codes, n_classes)
+        labels = harmonic_labels(weighted_sum(laplacians, weights), y_encoded, n_classes)
         if halve:
-            labels = np.where((codes == UNKNOWN)[:, None], 0.5 * labels, labels)
+            labels = np.where((y_encoded == UNKNOWN)[:, None], 0.5 * labels, labels)
         roughness = np.array([np.sum(labels * (matrix @ labels)) for matrix in laplacians])
         # A graph on which the labels are perfectly smooth would get an infinite weight.
         weights = 0.5 / np.sqrt(np.maximum(roughness, EXACT * np.sum(labels**2)))
@@ -114,9 +114,9 @@ class AMGLClassifier(MultiViewClassifier):
 
     Auto-weighted multiple graph learning (AMGL), its semi-supervised form:
 
-        minimise  sum_v sqrt(tr(F^T L_v F))   over F [sample, class], known rows held at Y
+        minimize  sum_v sqrt(tr(F^T L_v F))   over F [sample, class], known rows held at Y
 
-    L_v is the normalised Laplacian of view v's graph. The square root makes the weights: a view
+    L_v is the normalized Laplacian of view v's graph. The square root makes the weights: a view
     counts 1 / (2 sqrt(tr(F^T L_v F))), the more the smoother the labels lie on its graph, and
     there is nothing to tune.
 
@@ -127,7 +127,7 @@ class AMGLClassifier(MultiViewClassifier):
     Parameters
     ----------
     n_neighbors
-        Neighbours in each view's graph. A view given as a graph is taken as it is.
+        Neighbors in each view's graph. A view given as a graph is taken as it is.
     scaling
         See `fit_scaler`; one word, or one for each view.
     max_iter
@@ -198,10 +198,10 @@ class AMGLClassifier(MultiViewClassifier):
         check_number("tol", self.tol, at_least=0)
         check_choice("halve_unlabeled", self.halve_unlabeled, (True, False))
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         found = auto_weighted_labels(
             [normalized_laplacian(graph) for graph in self._graphs(views)],
-            codes,
+            y_encoded,
             len(self.classes_),
             max_iter=self.max_iter,
             tol=self.tol,
@@ -210,7 +210,7 @@ class AMGLClassifier(MultiViewClassifier):
         self.view_weights_ = found.weights / found.weights.sum()
         self.objective_ = found.objective
         self.n_iter_ = len(found.objective)
-        self.label_distributions_ = share_out(found.labels, class_shares(codes))
+        self.label_distributions_ = normalize_rows(found.labels, class_frequencies(y_encoded))
         if self.max_iter > 2 and not is_settled(self.objective_, self.tol):
             warn(
                 f"AMGL still changed after max_iter={self.max_iter} rounds; raise max_iter or tol.",

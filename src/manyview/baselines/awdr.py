@@ -9,10 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines._awdr import discriminative_regression
 from manyview.baselines.knn import check_n_voters, n_voters, vote_shares
+from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN
 from manyview.data.scaling import Scaling, ViewScaler, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View
-from manyview.system.memory import GB, check_max_memory, check_memory
+from manyview.system.memory import GB, check_memory
 from manyview.validation import check_number, check_whole_number
 
 
@@ -24,7 +25,7 @@ class AWDRClassifier(MultiViewClassifier):
         min  |X W + 1 b^T - (Y + Y * M)|^2 + ridge sum_v |W_v|^2 / delta_v
         over W, b, M >= 0, delta >= 0 with sum_v delta_v = 1
 
-    where Y holds +1 for a sample's class and -1 for the others, and M lets answers beyond
+    where Y holds +1 for a sample's class and -1 for the others, and M lets predictions beyond
     their mark go unpunished. The three steps are closed forms. A sample's class is then the
     vote of its nearest labeled samples in the space X W + b.
 
@@ -44,8 +45,6 @@ class AWDRClassifier(MultiViewClassifier):
     scaling
         "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
         or a dict by name with one for each.
-    max_memory
-        GB that may be used, "auto" for what is free.
     random_state
         Unused; for one contract.
 
@@ -88,7 +87,6 @@ class AWDRClassifier(MultiViewClassifier):
         max_iter: int = 200,
         tol: float = 5e-3,
         scaling: Scaling = "unit",
-        max_memory: float | str = "auto",
         random_state: int | None = None,
     ) -> None:
         self.ridge = ridge
@@ -96,7 +94,6 @@ class AWDRClassifier(MultiViewClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.scaling = scaling
-        self.max_memory = max_memory
         self.random_state = random_state
 
     def _check_parameters(self, views: MultiView) -> None:
@@ -104,15 +101,14 @@ class AWDRClassifier(MultiViewClassifier):
         check_n_voters(self.n_neighbors)
         check_whole_number("max_iter", self.max_iter, at_least=1)
         check_number("tol", self.tol, at_least=0)
-        check_max_memory(self.max_memory)
         scaling_by_view(self.scaling, views)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
-        is_labeled = codes != UNKNOWN
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
+        is_labeled = y_encoded != UNKNOWN
         self._check_memory(views, int(is_labeled.sum()))
         self.scalers_ = fit_scalers(views, self.scaling)
         features = list(scale_views(views, self.scalers_).values())
-        self.labeled_codes_ = codes[is_labeled]
+        self.labeled_codes_ = y_encoded[is_labeled]
         signs = np.where(self.labeled_codes_[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
         regression = discriminative_regression(
             [view[is_labeled] for view in features],
@@ -136,7 +132,7 @@ class AWDRClassifier(MultiViewClassifier):
         self.labeled_scores_ = scores[is_labeled]
         self.label_distributions_ = self._votes(scores)
 
-    def _label_new(self, views: MultiView) -> np.ndarray:
+    def _predict_proba(self, views: MultiView) -> np.ndarray:
         return self._votes(self._scores(list(scale_views(views, self.scalers_).values())))
 
     def _scores(self, features: Sequence[View]) -> np.ndarray:
@@ -161,7 +157,6 @@ class AWDRClassifier(MultiViewClassifier):
             needed = (views.n_views + 3) * n_labeled**2
         check_memory(
             8 * needed / GB,
-            self.max_memory,
             f"awdr on {n_labeled:,} labeled samples in {views.n_views} views",
             "Label fewer samples",
         )

@@ -23,13 +23,14 @@ from manyview.baselines._gcn_base import (
     input_scaling,
     seeded,
 )
+from manyview.callbacks.context import FitContext
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
-from manyview.errors import check_choice
 from manyview.graphs.prepare import PreparedViews
 from manyview.network.mgcn_dns import network_inputs
-from manyview.network.training import train_on_codes
+from manyview.network.training import train_network
 from manyview.numerics import softmax
+from manyview.validation import check_choice
 
 
 class CoGCNClassifier(GraphNetworkClassifier):
@@ -39,7 +40,7 @@ class CoGCNClassifier(GraphNetworkClassifier):
 
         H' = relu((sum_u pi_u A_u) H W),   pi = pi^(v,k) >= 0, sum_u pi_u = 1
 
-    from the features of view v alone, with its own mixture of the renormalised graphs of all
+    from the features of view v alone, with its own mixture of the renormalized graphs of all
     views. The label of a sample is the class of the largest sum of the nets' log-probabilities.
 
     The paper alternates between W and pi. Here pi is a softmax of logits that start at 0 and are
@@ -57,7 +58,7 @@ class CoGCNClassifier(GraphNetworkClassifier):
         Learn pi as the released program does: after each step of Adam a step of gradient
         descent, with a softmax of pi after every view's.
     n_neighbors
-        Neighbours k in each view's graph; "auto" as in MGCN-DNS (see `choose_n_neighbors`).
+        Neighbors k in each view's graph; "auto" as in MGCN-DNS (see `choose_n_neighbors`).
     metric
         "cosine" or "euclidean".
     scaling
@@ -157,19 +158,19 @@ class CoGCNClassifier(GraphNetworkClassifier):
         check_choice("official_weights", self.official_weights, (True, False))
         check_network(self.hidden, self.dropout)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         generator = self._generator()
-        inputs = self._inputs_by_net(self._prepare(views, codes), generator.device)
+        inputs = self._inputs_by_net(self._prepare(views, y_encoded), generator.device)
         with seeded(generator.initial_seed()):
             nets = [self._build(own) for own in inputs]
         network = CoGCN(nets).to(generator.device)
-        settings = self._training_settings(codes)
-        self.training_curve_ = train_on_codes(
+        settings = self._training_settings(y_encoded)
+        self.training_curve_ = train_network(
             network,
             inputs,
-            codes,
+            y_encoded,
             generator=generator,
-            tasks=self._tasks,
+            context=context,
             not_decayed=[own for net in nets for own in (net.mixing, net.second.weight)],
             loss_of=summed_negative_log_likelihood,
             after_step=self._released_step(nets) if self.official_weights else None,

@@ -15,14 +15,14 @@ from manyview.baselines._must_link import (
     heat_graphs,
     same_class_links,
 )
-from manyview.data.labels import class_shares, one_hot
+from manyview.callbacks.context import FitContext
+from manyview.data.labels import class_frequencies, one_hot
 from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs.normalization import laplacian
 from manyview.network.training import pick_device
-from manyview.numerics import share_out
-from manyview.system.memory import check_max_memory
+from manyview.numerics import normalize_rows
 from manyview.system.progress import epoch_progress
 from manyview.validation import check_number, check_whole_number, draw_seed
 
@@ -161,13 +161,13 @@ def train_regularizer(
     return losses
 
 
-def fused_graph(graphs: list[sparse.csr_array], codes: np.ndarray) -> sparse.csr_array:
+def fused_graph(graphs: list[sparse.csr_array], y_encoded: np.ndarray) -> sparse.csr_array:
     """Average the views' graphs, and link labeled samples of the same class with a 1."""
     total = graphs[0]
     for graph in graphs[1:]:
         total = total + graph
     mean = total / len(graphs)
-    links = same_class_links(codes)
+    links = same_class_links(y_encoded)
     fused = sparse.csr_array(mean - mean.multiply(links) + links)
     fused.eliminate_zeros()
     fused.sort_indices()
@@ -181,7 +181,7 @@ class DSRLClassifier(MultiViewClassifier):
     between labeled samples of the same class. A network of ten proximal gradient steps with a
     learned piecewise linear threshold is trained for
 
-        minimise  1/2 ||Z - W||_F^2   over the five numbers that make Z from W
+        minimize  1/2 ||Z - W||_F^2   over the five numbers that make Z from W
 
     and the labels are P = (I + D - Z)^-1 Y with the row sums D of Z and the known labels Y.
 
@@ -202,12 +202,10 @@ class DSRLClassifier(MultiViewClassifier):
     learning_rate, weight_decay
         Of Adam.
     n_neighbors
-        Neighbours in each view's graph; all others where there are fewer. A view given as a graph
+        Neighbors in each view's graph; all others where there are fewer. A view given as a graph
         is taken as it is; its weights should be at most 1, like those of the heat kernel.
     scaling
         See `fit_scaler`; one word, or one for each view.
-    max_memory
-        GB that links between labeled samples may take; "auto" for what is free.
     device
         "auto" takes a GPU where there is one.
     verbose
@@ -259,7 +257,6 @@ class DSRLClassifier(MultiViewClassifier):
         weight_decay: float = 0.15,
         n_neighbors: int = 10,
         scaling: Scaling = "rows",
-        max_memory: float | str = "auto",
         device: str = "auto",
         verbose: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
@@ -270,7 +267,6 @@ class DSRLClassifier(MultiViewClassifier):
         self.weight_decay = weight_decay
         self.n_neighbors = n_neighbors
         self.scaling = scaling
-        self.max_memory = max_memory
         self.device = device
         self.verbose = verbose
         self.random_state = random_state
@@ -281,22 +277,21 @@ class DSRLClassifier(MultiViewClassifier):
         check_number("learning_rate", self.learning_rate, above=0)
         check_number("weight_decay", self.weight_decay, at_least=0)
         scaling_by_view(self.scaling, views)
-        check_max_memory(self.max_memory)
         pick_device(self.device)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
-        check_links_fit(codes, 6, self.max_memory, self.card.title)
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
+        check_links_fit(y_encoded, 6, self.card.title)
         graphs = heat_graphs(
             views,
             scaling=self.scaling,
             n_neighbors=self.n_neighbors,
             seed=draw_seed(self.random_state),
         )
-        self.sparse_graph_ = self._sparsify(fused_graph(graphs, codes))
-        known = one_hot(codes, len(self.classes_))
+        self.sparse_graph_ = self._sparsify(fused_graph(graphs, y_encoded))
+        known = one_hot(y_encoded, len(self.classes_))
         roughness = laplacian(self.sparse_graph_)
         evidence = far_smoothed_labels(roughness, roughness.diagonal(), known)
-        self.label_distributions_ = share_out(evidence, class_shares(codes))
+        self.label_distributions_ = normalize_rows(evidence, class_frequencies(y_encoded))
         self.n_unreached_ = int(np.sum(evidence.max(axis=1) <= 0))
 
     def _sparsify(self, graph: sparse.csr_array) -> sparse.csr_array:

@@ -1,4 +1,4 @@
-"""ERL-MVSC: labels smoothed by a regulariser that is itself learned from the views' Laplacians."""
+"""ERL-MVSC: labels smoothed by a regularizer that is itself learned from the views' Laplacians."""
 
 from warnings import warn
 
@@ -8,25 +8,25 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines._erl import changes_little, learn_labels, view_regularizer
 from manyview.baselines._must_link import check_links_fit, heat_graphs
-from manyview.data.labels import class_shares, one_hot
+from manyview.callbacks.context import FitContext
+from manyview.data.labels import class_frequencies, one_hot
 from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView
-from manyview.errors import InputError, check_choice
-from manyview.numerics import share_out
-from manyview.system.memory import check_max_memory
-from manyview.validation import check_number, check_whole_number, draw_seed
+from manyview.errors import InputError
+from manyview.numerics import normalize_rows
+from manyview.validation import check_choice, check_number, check_whole_number, draw_seed
 
 
 class ERLMVSCClassifier(MultiViewClassifier):
-    """Learn one regulariser from the Laplacians of all views, and smooth the known labels by it.
+    """Learn one regularizer from the Laplacians of all views, and smooth the known labels by it.
 
     Embedding regularizer learning for multi-view semi-supervised classification (ERL-MVSC):
 
-        minimise  1/2 sum_v w_v^a ||M - S_v||_F^2 + beta/2 tr(P^T M P)
+        minimize  1/2 sum_v w_v^a ||M - S_v||_F^2 + beta/2 tr(P^T M P)
                   + gamma ||M||_2,1 + delta/2 ||P - Y||_F^2
 
-    over the labels P [sample, class], the regulariser M [sample, sample] and the weights w of
-    the views, which sum to 1. S_v is the normalised Laplacian of view v's graph in which labeled
+    over the labels P [sample, class], the regularizer M [sample, sample] and the weights w of
+    the views, which sum to 1. S_v is the normalized Laplacian of view v's graph in which labeled
     samples of the same class are linked fully and those of different classes not at all; Y holds
     the known labels.
 
@@ -47,7 +47,7 @@ class ERLMVSCClassifier(MultiViewClassifier):
     fidelity
         delta, how close labels stay to the known ones.
     n_neighbors
-        Neighbours in each view's graph; all others where there are fewer.
+        Neighbors in each view's graph; all others where there are fewer.
     scaling
         See `fit_scaler`; one word, or one for each view.
     max_iter
@@ -57,8 +57,6 @@ class ERLMVSCClassifier(MultiViewClassifier):
     as_released
         Solve for P with beta delta / 2 in place of beta / (2 delta), and add beta/2 P P^T to M
         rather than subtract it, as the authors' program does.
-    max_memory
-        GB that links between labeled samples may take; "auto" for what is free.
     random_state
         Seed of the samples that set the width of the heat kernel, drawn beyond 3,000 samples.
 
@@ -106,7 +104,6 @@ class ERLMVSCClassifier(MultiViewClassifier):
         max_iter: int = 40,
         tol: float = 1e-4,
         as_released: bool = False,
-        max_memory: float | str = "auto",
         random_state: int | np.random.RandomState | np.random.Generator | None = None,
     ) -> None:
         self.weight_power = weight_power
@@ -118,7 +115,6 @@ class ERLMVSCClassifier(MultiViewClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.as_released = as_released
-        self.max_memory = max_memory
         self.random_state = random_state
 
     def _check_parameters(self, views: MultiView) -> None:
@@ -133,20 +129,19 @@ class ERLMVSCClassifier(MultiViewClassifier):
             check_whole_number(name, getattr(self, name), at_least=1)
         scaling_by_view(self.scaling, views)
         check_choice("as_released", self.as_released, (False, True))
-        check_max_memory(self.max_memory)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         n_matrices = len(views.names) + 5  # M, what it is made of, and their difference to S_v
-        check_links_fit(codes, n_matrices, self.max_memory, self.card.title)
+        check_links_fit(y_encoded, n_matrices, self.card.title)
         graphs = heat_graphs(
             views,
             scaling=self.scaling,
             n_neighbors=self.n_neighbors,
             seed=draw_seed(self.random_state),
         )
-        known = one_hot(codes, len(self.classes_))
+        known = one_hot(y_encoded, len(self.classes_))
         found = learn_labels(
-            [view_regularizer(graph, codes) for graph in graphs],
+            [view_regularizer(graph, y_encoded) for graph in graphs],
             known,
             weight_power=self.weight_power,
             smoothness=self.smoothness,
@@ -156,7 +151,7 @@ class ERLMVSCClassifier(MultiViewClassifier):
             tol=self.tol,
             as_released=self.as_released,
         )
-        self.label_distributions_ = share_out(found.labels, class_shares(codes))
+        self.label_distributions_ = normalize_rows(found.labels, class_frequencies(y_encoded))
         self.view_weights_ = found.view_weights
         self.objective_ = found.objective
         self.n_iter_ = len(found.objective)

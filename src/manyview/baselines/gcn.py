@@ -15,6 +15,7 @@ from manyview.baselines._gcn_base import (
     input_scaling,
     seeded,
 )
+from manyview.callbacks.context import FitContext
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.graphs.support import GraphSupport
@@ -23,12 +24,12 @@ from manyview.layers.activation import activate
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
 from manyview.network.mgcn_dns import network_inputs
-from manyview.network.training import train_on_codes
+from manyview.network.training import train_network
 from manyview.numerics import softmax
 
 
 def mean_graph(view_weights: Tensor, shared: SharedViews | None = None) -> Tensor:
-    """Average the renormalised graphs of the views: A = 1/V sum_v A_v.
+    """Average the renormalized graphs of the views: A = 1/V sum_v A_v.
 
     Over the views that both ends of a pair have, where some samples lack views.
 
@@ -97,12 +98,12 @@ class GCNFusionClassifier(GraphNetworkClassifier):
     The graphs, the input H (all views side by side) and the training loop are those of
     MGCN-DNS, which this is without its learned weights of the views, its gates and its node
     selection. As in the paper weight decay is for the first layer alone; it has 16 hidden
-    units, 200 epochs, and drops input features too, which here are centred and mostly not 0.
+    units, 200 epochs, and drops input features too, which here are centered and mostly not 0.
 
     Parameters
     ----------
     n_neighbors
-        Neighbours k in each view's graph; "auto" as in MGCN-DNS (see `choose_n_neighbors`).
+        Neighbors k in each view's graph; "auto" as in MGCN-DNS (see `choose_n_neighbors`).
     metric
         "cosine" or "euclidean".
     scaling
@@ -133,7 +134,7 @@ class GCNFusionClassifier(GraphNetworkClassifier):
     classes_ : [class]
     transduction_ : [sample], a label for every fitted sample
     label_distributions_ : [sample, class], their probabilities
-    fused_graph_ : CSR, the mean of the views' renormalised graphs
+    fused_graph_ : CSR, the mean of the views' renormalized graphs
     training_curve_ : loss and accuracy on the labeled samples by epoch
     n_neighbors_ : int, the k that was used
 
@@ -196,9 +197,9 @@ class GCNFusionClassifier(GraphNetworkClassifier):
         super()._check_parameters(views)
         check_network(self.hidden, self.dropout)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         generator = self._generator()
-        prepared = self._prepare(views, codes)
+        prepared = self._prepare(views, y_encoded)
         features, present = list(prepared.features.values()), prepared.present_features()
         support, view_weights, features_in, center = network_inputs(
             prepared.renormalized(),
@@ -211,14 +212,14 @@ class GCNFusionClassifier(GraphNetworkClassifier):
         with seeded(generator.initial_seed()):
             network = GCN(features_in.shape[1], self.hidden, len(self.classes_), self.dropout)
         network.to(generator.device)
-        self.training_curve_ = train_on_codes(
+        self.training_curve_ = train_network(
             network,
             inputs,
-            codes,
+            y_encoded,
             generator=generator,
-            tasks=self._tasks,
+            context=context,
             not_decayed=[network.second.weight],
-            **self._training_settings(codes),
+            **self._training_settings(y_encoded),
         )
         with torch.no_grad():
             self.label_distributions_ = softmax(network(*inputs).cpu().numpy())

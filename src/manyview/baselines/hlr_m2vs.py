@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from joblib import Memory
 from scipy import sparse
-from sklearn.utils.validation import check_memory as open_cache
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines._hlr import (
@@ -16,17 +15,18 @@ from manyview.baselines._hlr import (
     self_representations,
 )
 from manyview.baselines.amgl import auto_weighted_labels
-from manyview.data.labels import class_shares
+from manyview.callbacks.context import FitContext
+from manyview.data.labels import class_frequencies
 from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View
-from manyview.errors import InputError, check_choice
 from manyview.graphs.normalization import normalized_laplacian
 from manyview.graphs.prepare import check_n_neighbors
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
-from manyview.numerics import share_out
-from manyview.system.memory import check_max_memory, check_memory, free_memory
+from manyview.numerics import normalize_rows
+from manyview.system.config import get_config
+from manyview.system.memory import check_memory
 from manyview.system.progress import epoch_progress
-from manyview.validation import check_number, check_whole_number
+from manyview.validation import check_choice, check_number, check_whole_number
 
 # The labels and the weights of the views take turns at most so often, as in the group's program.
 LABEL_ROUNDS, LABEL_TOLERANCE = 20, 1e-6
@@ -73,15 +73,15 @@ class HLRM2VSClassifier(MultiViewClassifier):
 
     Hyper-Laplacian regularized multilinear multi-view self-representation (HLR-M2VS):
 
-        minimise  ||Z||_* + noise_weight ||E||_{2,1} + smoothness sum_v tr(Z_v L_v Z_v^T)
+        minimize  ||Z||_* + noise_weight ||E||_{2,1} + smoothness sum_v tr(Z_v L_v Z_v^T)
         subject to  X_v = X_v Z_v + E_v   in every view v
 
     (see `self_representations`), solved without labels. A graph of the columns of
     |Z_v| + |Z_v^T| for each view then takes the labels as in `AMGLClassifier`.
 
     Dense by nature: it holds more than five m x m arrays a view while it learns, and refuses
-    what does not fit in `max_memory`. It labels only the samples it was fitted with. Mixtures
-    count by their size, so a sample x and its mirror image -x are alike to it.
+    what does not fit in memory (see `config_context`). It labels only the samples it was fitted
+    with. Mixtures count by their size, so a sample x and its mirror image -x are alike to it.
 
     The tensor norm depends on the order of the samples, because it takes a Fourier transform
     along them. Samples in the order of their classes, as most files have them, would give the
@@ -95,18 +95,13 @@ class HLRM2VSClassifier(MultiViewClassifier):
     smoothness
         Weight of the hypergraphs, lambda_2 of the paper.
     n_neighbors
-        Neighbours in the graph of each view's self-representation.
+        Neighbors in the graph of each view's self-representation.
     max_iter
         Iterations at most; penalties double in each, from 1e-4.
     tol
         Iterations stop when every constraint is met to this row sum.
     scaling
         See `fit_scaler`; one word, or one for each view.
-    memory
-        A folder, or a `joblib.Memory`, to keep the graphs in: fits on the same views, with
-        other labels, then take them from there. It is not saved with the model.
-    max_memory
-        GB that may be used; "auto" is half of what is free.
     verbose
         Whether to show progress on the error stream.
     random_state
@@ -119,7 +114,7 @@ class HLRM2VSClassifier(MultiViewClassifier):
     label_distributions_ : [sample, class], the spread labels scaled to probabilities
     view_weights_ : [view], share of each view's graph; sums to 1
     view_graphs_ : list of CSR, the graph of each view's self-representation
-    objective_ : [iteration], what is minimised; it rises while the constraints tighten
+    objective_ : [iteration], what is minimized; it rises while the constraints tighten
     residuals_ : [iteration, 2], how far X = X Z + E and Z = G are from being met
     n_iter_ : int, number of iterations
 
@@ -155,8 +150,6 @@ class HLRM2VSClassifier(MultiViewClassifier):
         max_iter: int = 22,
         tol: float = 1e-5,
         scaling: Scaling = "unit",
-        memory: Any = None,
-        max_memory: float | str = "auto",
         verbose: bool = False,
         random_state: int | None = None,
     ) -> None:
@@ -166,18 +159,8 @@ class HLRM2VSClassifier(MultiViewClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.scaling = scaling
-        self.memory = memory
-        self.max_memory = max_memory
         self.verbose = verbose
         self.random_state = random_state
-
-    def save(self, folder: str | Path) -> None:
-        """Write the fitted model, without its `memory`, in a folder."""
-        memory, self.memory = self.memory, None
-        try:
-            super().save(folder)
-        finally:
-            self.memory = memory
 
     def _check_parameters(self, views: MultiView) -> None:
         check_number("noise_weight", self.noise_weight, above=0)
@@ -186,22 +169,22 @@ class HLRM2VSClassifier(MultiViewClassifier):
         check_whole_number("max_iter", self.max_iter, at_least=1)
         check_number("tol", self.tol, at_least=0)
         scaling_by_view(self.scaling, views)
-        self._open_cache()
-        check_max_memory(self.max_memory)
         check_choice("verbose", self.verbose, (True, False))
         check_memory(
             memory_needed(len(views), [view.shape[1] for view in views]),
-            free_memory() / 2 if isinstance(self.max_memory, str) else self.max_memory,
             f"{self.card.title} on {len(views):,} samples in {views.n_views} views",
             "Use another method",
+            free_fraction=0.5,
         )
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         order = order_by_content(list(views))
         scaled = scale_views(views, fit_scalers(views, self.scaling))
         shown = epoch_progress(self.max_iter) if self.verbose else nullcontext()
         with shown as on_iteration:
-            found = self._open_cache().cache(affinity_graphs, ignore=["on_iteration"])(
+            found = Memory(get_config().cache_dir, verbose=0).cache(
+                affinity_graphs, ignore=["on_iteration"]
+            )(
                 [_dense(view[order]) for view in scaled.values()],
                 n_neighbors=self.n_neighbors,
                 noise_weight=self.noise_weight,
@@ -218,21 +201,13 @@ class HLRM2VSClassifier(MultiViewClassifier):
         self.n_iter_ = len(found.objective)
         spread = auto_weighted_labels(
             [normalized_laplacian(graph) for graph in self.view_graphs_],
-            codes,
+            y_encoded,
             len(self.classes_),
             max_iter=LABEL_ROUNDS,
             tol=LABEL_TOLERANCE,
         )
         self.view_weights_ = spread.weights / spread.weights.sum()
-        self.label_distributions_ = share_out(spread.labels, class_shares(codes))
-
-    def _open_cache(self) -> Any:
-        try:
-            return open_cache(str(self.memory) if isinstance(self.memory, Path) else self.memory)
-        except ValueError as error:
-            raise InputError(
-                f"memory must be a folder, a joblib.Memory or None; got {self.memory!r}."
-            ) from error
+        self.label_distributions_ = normalize_rows(spread.labels, class_frequencies(y_encoded))
 
 
 def _dense(view: View) -> np.ndarray:

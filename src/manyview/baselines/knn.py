@@ -6,21 +6,21 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines._concat import JoinedViews, few_labels_a_class, join_views
+from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN
 from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView, View
-from manyview.errors import check_choice
-from manyview.validation import check_whole_number
+from manyview.validation import check_choice, check_whole_number
 
 MOST_VOTERS = 5
 
 
 class KNNClassifier(MultiViewClassifier):
-    """Give each sample the class of most of its nearest labeled samples. k-nearest neighbours.
+    """Give each sample the class of most of its nearest labeled samples. k-nearest neighbors.
 
-    The scaled views stand side by side, the distance is Euclidean, every neighbour has one
+    The scaled views stand side by side, the distance is Euclidean, every neighbor has one
     vote, and a tie goes to the first class of `classes_`. Unlabeled samples teach it nothing.
-    A labeled sample is its own nearest neighbour, and the others may outvote it.
+    A labeled sample is its own nearest neighbor, and the others may outvote it.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ class KNNClassifier(MultiViewClassifier):
         check_n_voters(self.n_neighbors)
         scaling_by_view(self.scaling, views)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         self.joined_, table = join_views(views, self.scaling)
-        is_labeled = codes != UNKNOWN
-        self.labeled_features_, self.labeled_codes_ = table[is_labeled], codes[is_labeled]
+        is_labeled = y_encoded != UNKNOWN
+        self.labeled_features_, self.labeled_codes_ = table[is_labeled], y_encoded[is_labeled]
         self.n_neighbors_ = n_voters(self.n_neighbors, is_labeled.sum(), len(self.classes_))
         self.label_distributions_ = self._votes(table)
 
-    def _label_new(self, views: MultiView) -> np.ndarray:
+    def _predict_proba(self, views: MultiView) -> np.ndarray:
         return self._votes(self.joined_(views))
 
     def _votes(self, table: View) -> np.ndarray:
@@ -107,11 +107,11 @@ def vote_shares(
 
     Examples
     --------
-    >>> voters, codes = np.array([[0.0], [1.0], [5.0]]), np.array([0, 1, 1])
-    >>> vote_shares(np.array([[0.2]]), voters, codes, n_neighbors=2, n_classes=2)
+    >>> voters, y_encoded = np.array([[0.0], [1.0], [5.0]]), np.array([0, 1, 1])
+    >>> vote_shares(np.array([[0.2]]), voters, y_encoded, n_neighbors=2, n_classes=2)
     array([[0.5, 0.5]])
     """
-    # Neighbours do not depend on the unit of length, and squares of tiny ones would vanish.
+    # Neighbors do not depend on the unit of length, and squares of tiny ones would vanish.
     values = voters.data if isinstance(voters, sparse.csr_array) else voters
     factor = 1.0 / (float(np.abs(values).max(initial=0.0)) or 1.0)
     vote = KNeighborsClassifier(n_neighbors=n_neighbors, algorithm="brute")
@@ -125,7 +125,7 @@ def vote_shares(
 def choose_n_voters(n_labeled: int, n_classes: int) -> int:
     """Choose an odd number of voters, at most 5 and at most a class's mean number of labels.
 
-    A class cannot win a vote among more neighbours than it has labels, and with an even
+    A class cannot win a vote among more neighbors than it has labels, and with an even
     number two classes tie: with two voters every disagreement would go to the first class.
 
     Examples

@@ -1,4 +1,4 @@
-"""Label spreading: labels handed on from neighbour to neighbour."""
+"""Label spreading: labels handed on from neighbor to neighbor."""
 
 import numpy as np
 from sklearn.semi_supervised import LabelSpreading
@@ -9,28 +9,29 @@ from manyview.baselines._concat import (
     few_labels_a_class,
     join_views,
 )
-from manyview.data.labels import class_shares
+from manyview.callbacks.context import FitContext
+from manyview.data.labels import class_frequencies
 from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.graphs.neighbors import nearest_neighbors
-from manyview.numerics import share_out
+from manyview.numerics import normalize_rows
 from manyview.validation import check_number, check_whole_number
 
 
 class LabelSpreadingClassifier(MultiViewClassifier):
-    """Hand labels on from neighbour to neighbour until they settle. Label spreading.
+    """Hand labels on from neighbor to neighbor until they settle. Label spreading.
 
         F <- alpha S F + (1 - alpha) Y
 
-    scikit-learn's `LabelSpreading` on the k-nearest-neighbour graph of the scaled views side
+    scikit-learn's `LabelSpreading` on the k-nearest-neighbor graph of the scaled views side
     by side: not a method of the paper, but what a scikit-learn user would try first.
 
     Parameters
     ----------
     n_neighbors
-        Neighbours k, the sample itself counted, as in scikit-learn; at most all samples.
+        Neighbors k, the sample itself counted, as in scikit-learn; at most all samples.
     alpha
-        Share of a sample's label that comes from its neighbours, between 0 and 1.
+        Share of a sample's label that comes from its neighbors, between 0 and 1.
     max_iter, tol
         Spreading stops when an iteration changes the labels of all samples together by less
         than `tol`, at the latest after `max_iter`.
@@ -47,7 +48,7 @@ class LabelSpreadingClassifier(MultiViewClassifier):
     label_distributions_ : [sample, class]; a sample that no label reaches gets the shares of
         the classes among the labeled samples
     is_reached_ : [sample], whether a label reached it
-    features_ : the scaled views side by side, where new samples find their neighbours
+    features_ : the scaled views side by side, where new samples find their neighbors
     n_neighbors_, n_iter_ : int
 
     Examples
@@ -65,7 +66,7 @@ class LabelSpreadingClassifier(MultiViewClassifier):
         paper="Zhou, Bousquet, Lal, Weston, Schölkopf: Learning with local and global "
         "consistency. NIPS",
         year=2003,
-        cost="m^2 x d for the neighbours, m x k an iteration",
+        cost="m^2 x d for the neighbors, m x k an iteration",
     )
     record_types = (JoinedViews, ViewScaler)
     takes_graphs = False
@@ -94,9 +95,9 @@ class LabelSpreadingClassifier(MultiViewClassifier):
         check_number("tol", self.tol, at_least=0)
         scaling_by_view(self.scaling, views)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         self.joined_, self.features_ = join_views(views, self.scaling)
-        self.n_neighbors_ = min(self.n_neighbors, len(codes))
+        self.n_neighbors_ = min(self.n_neighbors, len(y_encoded))
         spreading = LabelSpreading(
             kernel="knn",
             n_neighbors=self.n_neighbors_,
@@ -105,14 +106,14 @@ class LabelSpreadingClassifier(MultiViewClassifier):
             tol=self.tol,
         )
         with few_labels_a_class():
-            spreading.fit(self.features_, codes)
+            spreading.fit(self.features_, y_encoded)
         self.n_iter_ = spreading.n_iter_
-        self.class_shares_ = class_shares(codes)
+        self.class_frequencies_ = class_frequencies(y_encoded)
         evidence = spreading.label_distributions_
         self.is_reached_ = evidence.any(axis=1)
-        self.label_distributions_ = share_out(evidence, self.class_shares_)
+        self.label_distributions_ = normalize_rows(evidence, self.class_frequencies_)
 
-    def _label_new(self, views: MultiView) -> np.ndarray:
+    def _predict_proba(self, views: MultiView) -> np.ndarray:
         """Add up the distributions of the nearest fitted samples, as scikit-learn does."""
         nearest = nearest_neighbors(
             self.joined_(views),
@@ -121,4 +122,4 @@ class LabelSpreadingClassifier(MultiViewClassifier):
             metric="euclidean",
         ).indices
         evidence = self.label_distributions_ * self.is_reached_[:, None]
-        return share_out(evidence[nearest].sum(axis=1), self.class_shares_)
+        return normalize_rows(evidence[nearest].sum(axis=1), self.class_frequencies_)

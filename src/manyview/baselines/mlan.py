@@ -10,18 +10,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines.amgl import is_settled
-from manyview.data.labels import class_shares
+from manyview.callbacks.context import FitContext
+from manyview.data.labels import class_frequencies
 from manyview.data.network_input import side_by_side
 from manyview.data.scaling import Scaling, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView, View
-from manyview.errors import check_choice
 from manyview.graphs.harmonic import harmonic_labels
 from manyview.graphs.neighbors import distances_on_pairs, nearest_neighbors
 from manyview.graphs.normalization import laplacian
 from manyview.graphs.prepare import check_n_neighbors
 from manyview.graphs.weighted_neighbors import adaptive_weights
-from manyview.numerics import project_to_simplex, share_out
-from manyview.validation import check_number, check_whole_number
+from manyview.numerics import normalize_rows, project_to_simplex
+from manyview.validation import check_choice, check_number, check_whole_number
 
 # Shares of the typical distance below which duplicates would divide by zero.
 LEAST_SPREAD = 1e-10
@@ -40,7 +40,7 @@ class CandidateEdges(NamedTuple):
     weights
         [sample, rank] the first S; rows sum to 1.
     evenness
-        alpha, the weight of ||S||^2: how evenly a sample spreads over its neighbours.
+        alpha, the weight of ||S||^2: how evenly a sample spreads over its neighbors.
     """
 
     neighbors: np.ndarray
@@ -76,7 +76,7 @@ def candidate_edges(features: Sequence[View], *, n_neighbors: int) -> CandidateE
         s_ij = (d_{i,k+1} - d_ij) / (k d_{i,k+1} - sum_{h<=k} d_ih)
         alpha = mean_i (k d_{i,k+1} - sum_{h<=k} d_ih) / 2
 
-    The first S minimises the objective without labels and with equal view weights.
+    The first S minimizes the objective without labels and with equal view weights.
     """
     joined = side_by_side(features)
     n_samples = joined.shape[0]
@@ -105,7 +105,7 @@ def candidate_edges(features: Sequence[View], *, n_neighbors: int) -> CandidateE
 
 def learn_graph_and_labels(
     edges: CandidateEdges,
-    codes: np.ndarray,
+    y_encoded: np.ndarray,
     n_classes: int,
     *,
     smoothness: float,
@@ -120,7 +120,7 @@ def learn_graph_and_labels(
 
     Parameters
     ----------
-    codes
+    y_encoded
         [sample] class number, -1 where unknown.
     smoothness
         lambda, the weight of the labels in the choice of edges.
@@ -135,7 +135,7 @@ def learn_graph_and_labels(
 
     def spread_and_labels() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         spread = np.sum(distances * weights, axis=(1, 2))  # [view]
-        labels = harmonic_labels(laplacian(graph_of(neighbors, weights)), codes, n_classes)
+        labels = harmonic_labels(laplacian(graph_of(neighbors, weights)), y_encoded, n_classes)
         gaps = distances_on_pairs(labels, rows, neighbors.ravel()).reshape(neighbors.shape)
         return spread, labels, gaps
 
@@ -161,7 +161,7 @@ def learn_graph_and_labels(
 
 
 def graph_of(neighbors: np.ndarray, weights: np.ndarray) -> sparse.csr_array:
-    """Lay the weights of listed neighbours out as a graph: (S + S^T) / 2.
+    """Lay the weights of listed neighbors out as a graph: (S + S^T) / 2.
 
     Examples
     --------
@@ -182,11 +182,11 @@ def graph_of(neighbors: np.ndarray, weights: np.ndarray) -> sparse.csr_array:
 
 
 class MLANClassifier(MultiViewClassifier):
-    """Learn which of their neighbours samples keep, from all views and the labels at once.
+    """Learn which of their neighbors samples keep, from all views and the labels at once.
 
-    Multi-view learning with adaptive neighbours (MLAN), its semi-supervised form:
+    Multi-view learning with adaptive neighbors (MLAN), its semi-supervised form:
 
-        minimise  sum_v sqrt(sum_ij d^v_ij s_ij) + alpha ||S||^2 + 2 lambda tr(F^T L_S F)
+        minimize  sum_v sqrt(sum_ij d^v_ij s_ij) + alpha ||S||^2 + 2 lambda tr(F^T L_S F)
 
     over the graph S, each row >= 0 with a sum of 1, and the labels F [sample, class], known
     rows held at Y. d^v is the squared distance in view v and L_S the Laplacian of
@@ -199,12 +199,12 @@ class MLANClassifier(MultiViewClassifier):
     Parameters
     ----------
     n_neighbors
-        Neighbours a sample may choose from.
+        Neighbors a sample may choose from.
     smoothness
-        lambda, how much labels count against distances in the choice of neighbours. The
+        lambda, how much labels count against distances in the choice of neighbors. The
         authors' program draws a whole number from 1 to 30; 10 is a later release's.
     scaling
-        "rows" standardises each sample, as the authors do (see `fit_scaler`); one word, or one
+        "rows" standardizes each sample, as the authors do (see `fit_scaler`); one word, or one
         for each view.
     max_iter
         Rounds at most; the authors' program ends after 30, where 10 to 60 are usual.
@@ -243,9 +243,9 @@ class MLANClassifier(MultiViewClassifier):
         name="mlan",
         title="MLAN",
         paper="Nie, Cai, Li: Multi-view clustering and semi-supervised classification with "
-        "adaptive neighbours. AAAI",
+        "adaptive neighbors. AAAI",
         year=2017,
-        cost="m^2 d for the neighbours; a sparse linear system of m k entries a round",
+        cost="m^2 d for the neighbors; a sparse linear system of m k entries a round",
     )
     takes_graphs = False
 
@@ -276,12 +276,12 @@ class MLANClassifier(MultiViewClassifier):
         check_number("tol", self.tol, at_least=0)
         check_choice("compound_weights", self.compound_weights, (True, False))
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         features = list(scale_views(views, fit_scalers(views, self.scaling)).values())
         edges = candidate_edges(features, n_neighbors=self.n_neighbors)
         found = learn_graph_and_labels(
             edges,
-            codes,
+            y_encoded,
             len(self.classes_),
             smoothness=self.smoothness,
             max_iter=self.max_iter,
@@ -292,7 +292,7 @@ class MLANClassifier(MultiViewClassifier):
         self.view_weights_ = found.view_weights / found.view_weights.sum()
         self.objective_ = found.objective
         self.n_iter_ = len(found.objective)
-        self.label_distributions_ = share_out(found.labels, class_shares(codes))
+        self.label_distributions_ = normalize_rows(found.labels, class_frequencies(y_encoded))
         if self.max_iter > 2 and not is_settled(self.objective_, self.tol):
             warn(
                 f"MLAN still changed after max_iter={self.max_iter} rounds; raise max_iter or tol.",

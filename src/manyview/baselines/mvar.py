@@ -4,11 +4,12 @@ import numpy as np
 
 from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines._mvar import adaptive_regression, importance, is_wide
+from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, one_hot
 from manyview.data.scaling import Scaling, ViewScaler, fit_scalers, scale_views, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.numerics import project_to_simplex
-from manyview.system.memory import GB, check_max_memory, check_memory
+from manyview.system.memory import GB, check_memory
 from manyview.validation import check_number, check_whole_number
 
 
@@ -22,7 +23,7 @@ class MVARClassifier(MultiViewClassifier):
 
     where f_i is given for labeled samples and a one-hot row to be found for the others. The
     loss is not squared, so samples that fit no class pull little. Steps follow the released
-    code: labels, sample weights, regressions, view weights; b is penalised like W there.
+    code: labels, sample weights, regressions, view weights; b is penalized like W there.
 
     It differs in two points. The released stop rule names a variable that does not exist, so
     29 iterations are always run; here it works as meant. And residuals are smoothed so that
@@ -42,8 +43,6 @@ class MVARClassifier(MultiViewClassifier):
     scaling
         "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
         or a dict by name with one for each.
-    max_memory
-        GB that may be used, "auto" for what is free.
     random_state
         Unused; for one contract.
 
@@ -52,7 +51,7 @@ class MVARClassifier(MultiViewClassifier):
     classes_ : [class]
     transduction_ : [sample], a label for every fitted sample
     label_distributions_ : [sample, class], one-hot for labeled samples; for the others the
-        views' weighted answer, moved to the nearest probabilities
+        views' weighted prediction, moved to the nearest probabilities
     view_weights_ : [view], alpha; sums to 1
     coefficients_ : list of [feature + 1, class], W_v of each view above its b_v
     objective_ : list of float, by iteration
@@ -86,7 +85,6 @@ class MVARClassifier(MultiViewClassifier):
         max_iter: int = 30,
         tol: float = 1e-6,
         scaling: Scaling = "unit",
-        max_memory: float | str = "auto",
         random_state: int | None = None,
     ) -> None:
         self.ridge = ridge
@@ -95,7 +93,6 @@ class MVARClassifier(MultiViewClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.scaling = scaling
-        self.max_memory = max_memory
         self.random_state = random_state
 
     def _check_parameters(self, views: MultiView) -> None:
@@ -104,15 +101,14 @@ class MVARClassifier(MultiViewClassifier):
         check_number("power", self.power, above=1)
         check_whole_number("max_iter", self.max_iter, at_least=1)
         check_number("tol", self.tol, at_least=0)
-        check_max_memory(self.max_memory)
         scaling_by_view(self.scaling, views)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         self._check_memory(views)
         self.scalers_ = fit_scalers(views, self.scaling)
         regression = adaptive_regression(
             list(scale_views(views, self.scalers_).values()),
-            codes,
+            y_encoded,
             len(self.classes_),
             ridge=self.ridge,
             labeled_weight=self.labeled_weight,
@@ -123,11 +119,11 @@ class MVARClassifier(MultiViewClassifier):
         self.view_weights_, self.coefficients_ = regression.view_weights, regression.coefficients
         self.objective_, self.n_iter_ = regression.objective, len(regression.objective)
         self.label_distributions_ = project_to_simplex(regression.scores)
-        self.label_distributions_[codes != UNKNOWN] = one_hot(
-            codes[codes != UNKNOWN], len(self.classes_)
+        self.label_distributions_[y_encoded != UNKNOWN] = one_hot(
+            y_encoded[y_encoded != UNKNOWN], len(self.classes_)
         )
 
-    def _label_new(self, views: MultiView) -> np.ndarray:
+    def _predict_proba(self, views: MultiView) -> np.ndarray:
         features = scale_views(views, self.scalers_).values()
         shares = importance(self.view_weights_, self.power)
         scores = np.zeros((len(views), len(self.classes_)))
@@ -142,7 +138,6 @@ class MVARClassifier(MultiViewClassifier):
         largest = max(min(n_samples, d) ** 2 for d in widths)
         check_memory(
             8 * (sum(squares) + 2 * largest) / GB,
-            self.max_memory,
             f"mvar on {n_samples:,} samples in {views.n_views} views",
             "Leave out a view",
         )

@@ -1,4 +1,4 @@
-"""Self-training: a support vector machine that believes its surest answers."""
+"""Self-training: a support vector machine that believes its surest predictions."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -9,21 +9,21 @@ import numpy as np
 from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines._concat import JoinedViews, join_views
 from manyview.baselines.svm import SoftmaxSVC, check_kernel_memory, check_machine
-from manyview.data.labels import UNKNOWN, class_shares, class_weights
+from manyview.callbacks.context import FitContext
+from manyview.data.labels import UNKNOWN, class_frequencies, class_weights
 from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView, View
-from manyview.errors import InputError, check_choice
-from manyview.system.memory import check_max_memory
-from manyview.validation import check_number
+from manyview.errors import InputError
+from manyview.validation import check_choice, check_number
 
 ROUNDING = 1e-9
 
 
 class SelfTrainingSVMClassifier(MultiViewClassifier):
-    """Train on the labels, believe the surest answers, train again. Self-training.
+    """Train on the labels, believe the surest predictions, train again. Self-training.
 
     A support vector machine on the scaled views side by side is trained on the labeled
-    samples; the surest share of its answers is taken for labels; and so on until all samples
+    samples; the surest share of its predictions is taken for labels; and so on until all samples
     are labeled. Not a method of the paper, but what a scikit-learn user would try first.
 
     A share, not a threshold on the probability, because the machine's probabilities are not
@@ -32,12 +32,12 @@ class SelfTrainingSVMClassifier(MultiViewClassifier):
     Parameters
     ----------
     selection
-        Which answers are believed. "by-class": the surest of each class, as many as its share
+        Which predictions are believed. "by-class": the surest of each class, as many as its share
         among the given labels, so that no class swallows the others; as in co-training (Blum
         and Mitchell, 1998). "surest": the surest of all, as scikit-learn's
-        `SelfTrainingClassifier` does with `criterion="k_best"`; a machine that favours the
+        `SelfTrainingClassifier` does with `criterion="k_best"`; a machine that favors the
         largest class, as on text with few labels, then soon knows no other.
-    share_a_round
+    fraction_per_iter
         Share of the unlabeled samples that is labeled in each round, above 0, at most 1.
     kernel, penalty, gamma
         Of the machine, as in `SVMClassifier`.
@@ -46,18 +46,16 @@ class SelfTrainingSVMClassifier(MultiViewClassifier):
     scaling
         "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
         or a dict by name with one for each.
-    max_memory
-        GB that may be used, "auto" for what is free.
     random_state
         Unused; for one contract.
 
     Attributes
     ----------
     classes_ : [class]
-    transduction_ : [sample], a label for every fitted sample: the answer of the last machine
+    transduction_ : [sample], a label for every fitted sample: the prediction of the last machine
     label_distributions_ : [sample, class], softmax of its votes and margins; not calibrated
-    believed_codes_ : [sample], class number the last machine was trained with
-    labeled_in_round_ : [sample], 0 where the label was given
+    pseudo_labels_ : [sample], class number the last machine was trained with
+    labeled_iter_ : [sample], 0 where the label was given
     n_iter_ : int, number of rounds
     features_ : the scaled views side by side; the last machine is trained again from them when
         new samples come
@@ -85,54 +83,53 @@ class SelfTrainingSVMClassifier(MultiViewClassifier):
         self,
         *,
         selection: str = "by-class",
-        share_a_round: float = 0.1,
+        fraction_per_iter: float = 0.1,
         kernel: str = "rbf",
         penalty: float = 1.0,
         gamma: float | str = "scale",
         class_weight: str | Mapping[Any, float] | None = None,
         scaling: Scaling = "unit",
-        max_memory: float | str = "auto",
         random_state: int | None = None,
     ) -> None:
         self.selection = selection
-        self.share_a_round = share_a_round
+        self.fraction_per_iter = fraction_per_iter
         self.kernel = kernel
         self.penalty = penalty
         self.gamma = gamma
         self.class_weight = class_weight
         self.scaling = scaling
-        self.max_memory = max_memory
         self.random_state = random_state
 
     def _check_parameters(self, views: MultiView) -> None:
         check_choice("selection", self.selection, ("by-class", "surest"))
-        check_number("share_a_round", self.share_a_round, above=0)
-        if self.share_a_round > 1:
-            raise InputError(f"share_a_round must be at most 1; got {self.share_a_round!r}.")
+        check_number("fraction_per_iter", self.fraction_per_iter, above=0)
+        if self.fraction_per_iter > 1:
+            raise InputError(
+                f"fraction_per_iter must be at most 1; got {self.fraction_per_iter!r}."
+            )
         check_machine(self.kernel, self.penalty, self.gamma)
-        check_max_memory(self.max_memory)
-        check_kernel_memory(len(views), self.max_memory, self.card.name)
+        check_kernel_memory(len(views), self.card.name)
         scaling_by_view(self.scaling, views)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         self.joined_, self.features_ = join_views(views, self.scaling)
-        weights = class_weights(self.class_weight, self.classes_, codes)
+        weights = class_weights(self.class_weight, self.classes_, y_encoded)
         self.class_weights_ = None if weights is None else dict(enumerate(weights.tolist()))
-        self.believed_codes_, self.labeled_in_round_ = self_train(
+        self.pseudo_labels_, self.labeled_iter_ = self_train(
             self._machine(),
             self.features_,
-            codes,
-            n_a_round=ceil(self.share_a_round * (codes == UNKNOWN).sum()),
-            shares=class_shares(codes) if self.selection == "by-class" else None,
+            y_encoded,
+            n_a_round=ceil(self.fraction_per_iter * (y_encoded == UNKNOWN).sum()),
+            shares=class_frequencies(y_encoded) if self.selection == "by-class" else None,
         )
-        self.n_iter_ = int(self.labeled_in_round_.max())
+        self.n_iter_ = int(self.labeled_iter_.max())
         self.label_distributions_ = self._last_machine().predict_proba(self.features_)
 
-    def _label_new(self, views: MultiView) -> np.ndarray:
+    def _predict_proba(self, views: MultiView) -> np.ndarray:
         return self._last_machine().predict_proba(self.joined_(views))
 
     def _last_machine(self) -> SoftmaxSVC:
-        return self._machine().fit(self.features_, self.believed_codes_)
+        return self._machine().fit(self.features_, self.pseudo_labels_)
 
     def _machine(self) -> SoftmaxSVC:
         return SoftmaxSVC(
@@ -146,7 +143,7 @@ class SelfTrainingSVMClassifier(MultiViewClassifier):
 def self_train(
     machine: SoftmaxSVC,
     features: View,
-    codes: np.ndarray,
+    y_encoded: np.ndarray,
     *,
     n_a_round: int,
     shares: np.ndarray | None,
@@ -156,17 +153,17 @@ def self_train(
     With `shares` [class] each class gets its share of a round, rounded up; else the surest of
     all samples are taken.
     """
-    believed, in_round = codes.copy(), np.zeros(len(codes), dtype=np.int64)
+    believed, in_round = y_encoded.copy(), np.zeros(len(y_encoded), dtype=np.int64)
     while (unlabeled := np.flatnonzero(believed == UNKNOWN)).size:
         is_labeled = believed != UNKNOWN
         machine.fit(features[is_labeled], believed[is_labeled])
         probabilities = machine.predict_proba(features[unlabeled])
         if shares is None:
-            answers = surest(probabilities, n_a_round)
+            predictions = surest(probabilities, n_a_round)
         else:
-            answers = surest_by_class(probabilities, share_of_round(shares, n_a_round))
-        chosen = unlabeled[answers != UNKNOWN]
-        believed[chosen] = answers[answers != UNKNOWN]
+            predictions = surest_by_class(probabilities, share_of_round(shares, n_a_round))
+        chosen = unlabeled[predictions != UNKNOWN]
+        believed[chosen] = predictions[predictions != UNKNOWN]
         in_round[chosen] = in_round.max() + 1
     return believed, in_round
 
@@ -179,10 +176,10 @@ def surest(probabilities: np.ndarray, n_chosen: int) -> np.ndarray:
     >>> surest(np.array([[0.6, 0.4], [0.1, 0.9], [0.5, 0.5]]), 2)
     array([ 0,  1, -1])
     """
-    answers = probabilities.argmax(axis=1)
+    predictions = probabilities.argmax(axis=1)
     order = np.argsort(-probabilities.max(axis=1), kind="stable")
-    answers[order[n_chosen:]] = UNKNOWN
-    return np.asarray(answers)
+    predictions[order[n_chosen:]] = UNKNOWN
+    return np.asarray(predictions)
 
 
 def surest_by_class(probabilities: np.ndarray, n_by_class: np.ndarray) -> np.ndarray:
@@ -196,14 +193,14 @@ def surest_by_class(probabilities: np.ndarray, n_by_class: np.ndarray) -> np.nda
     array([ 0, -1,  1])
     """
     n_classes = probabilities.shape[1]
-    answers = [UNKNOWN] * len(probabilities)
+    predictions = [UNKNOWN] * len(probabilities)
     n_left = n_by_class.tolist()
     for pair in np.argsort(-probabilities, axis=None, kind="stable").tolist():
         sample, code = divmod(pair, n_classes)
-        if answers[sample] == UNKNOWN and n_left[code]:
-            answers[sample] = code
+        if predictions[sample] == UNKNOWN and n_left[code]:
+            predictions[sample] = code
             n_left[code] -= 1
-    return np.array(answers)
+    return np.array(predictions)
 
 
 def share_of_round(shares: np.ndarray, n_a_round: int) -> np.ndarray:

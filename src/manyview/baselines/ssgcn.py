@@ -14,12 +14,13 @@ from manyview.baselines._gcn_base import (
     input_scaling,
 )
 from manyview.baselines.gcn import mean_graph
+from manyview.callbacks.context import FitContext
 from manyview.data.network_input import InputScaling
 from manyview.data.scaling import Scaling, ViewScaler
 from manyview.data.views import MultiView
 from manyview.layers.fusion import GraphFusion
 from manyview.layers.propagation import walk_sum
-from manyview.network.inductive import Attachment, FeatureAnchor, GraphAnchor, attach
+from manyview.network.inductive import GraphIndex, InductiveState, NeighborIndex, freeze
 from manyview.network.mgcn_dns import MGCNDNS, network_inputs
 from manyview.network.spectral import LinearWalks
 from manyview.network.training import TrainingCurve
@@ -34,13 +35,13 @@ class SSGCNClassifier(GraphNetworkClassifier):
 
         Xbar = alpha X + (1 - alpha)/K sum_{k=1..K} T^k X,   Z = softmax(Xbar Theta + b)
 
-    T is the mean of the views' renormalised graphs and X the input of MGCN-DNS, all views side
+    T is the mean of the views' renormalized graphs and X the input of MGCN-DNS, all views side
     by side; the paper has one graph, and scales the rows of X to a sum of 1, which features
     below 0 do not allow. Only Theta and b are learned, on the labeled samples, and nothing is
     drawn at random.
 
     A new sample is linked to its nearest fitted samples in every view, by the weights that the
-    renormalised graphs would give it, and takes part in the walks without changing theirs: each
+    renormalized graphs would give it, and takes part in the walks without changing theirs: each
     step brings it what theirs have, and over its self-loop its own features.
 
     Parameters
@@ -50,7 +51,7 @@ class SSGCNClassifier(GraphNetworkClassifier):
     alpha
         Share of a sample's own features, 0 or more and below 1.
     n_neighbors
-        Neighbours k in each view's graph; "auto" as in MGCN-DNS (see `choose_n_neighbors`).
+        Neighbors k in each view's graph; "auto" as in MGCN-DNS (see `choose_n_neighbors`).
     metric
         "cosine" or "euclidean".
     scaling
@@ -77,7 +78,7 @@ class SSGCNClassifier(GraphNetworkClassifier):
     classes_ : [class]
     transduction_ : [sample], a label for every fitted sample
     label_distributions_ : [sample, class], their probabilities
-    fused_graph_ : CSR, the mean of the views' renormalised graphs
+    fused_graph_ : CSR, the mean of the views' renormalized graphs
     coef_, intercept_ : [feature, class] and [class], Theta and b
     training_curve_ : loss and accuracy on the labeled samples by epoch
     n_neighbors_ : int, the k that was used
@@ -102,9 +103,9 @@ class SSGCNClassifier(GraphNetworkClassifier):
         cost="K x edges x min(l, d), once; l x d an epoch",
     )
     record_types = (
-        Attachment,
-        FeatureAnchor,
-        GraphAnchor,
+        InductiveState,
+        NeighborIndex,
+        GraphIndex,
         InputScaling,
         TrainingCurve,
         ViewScaler,
@@ -149,9 +150,9 @@ class SSGCNClassifier(GraphNetworkClassifier):
         check_whole_number("n_steps", self.n_steps, at_least=1)
         check_number("alpha", self.alpha, at_least=0, below=1)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         generator = self._generator()
-        prepared = self._prepare(views, codes)
+        prepared = self._prepare(views, y_encoded)
         scaled = list(prepared.features.values())
         present = prepared.present_features()
         scaling = input_scaling(scaled, present)
@@ -162,11 +163,11 @@ class SSGCNClassifier(GraphNetworkClassifier):
             support, graph, features, center, n_steps=self.n_steps, alpha=self.alpha
         )
         head, self.training_curve_ = walks.fit(
-            codes,
+            y_encoded,
             len(self.classes_),
             generator,
-            tasks=self._tasks,
-            **self._training_settings(codes),
+            context=context,
+            **self._training_settings(y_encoded),
         )
         self.label_distributions_ = softmax(walks.logits(head).cpu().numpy())
         convolution = walks.convolution(head)
@@ -175,7 +176,7 @@ class SSGCNClassifier(GraphNetworkClassifier):
             walked = walk_sum(support, graph, messages, self.n_steps) / self.n_steps
         self.fused_graph_ = support.matrix_of(graph)
         self.coef_, self.intercept_ = (part.detach().cpu().numpy() for part in head.parameters())
-        attachment = attach(
+        inductive_state = freeze(
             prepared,
             views.positions,
             MGCNDNS(GraphFusion(view_weights.shape[1]), None, None, [convolution]),
@@ -185,9 +186,9 @@ class SSGCNClassifier(GraphNetworkClassifier):
             metric=self.metric,
         )
         # One convolution whose messages are the mean of what K steps send.
-        self.attachment_ = replace(attachment, messages=[walked.cpu().numpy()])
+        self.inductive_state_ = replace(inductive_state, messages=[walked.cpu().numpy()])
 
-    def _label_new(self, views: MultiView) -> np.ndarray:
-        walked = self.attachment_.logits(views)
-        own = self.attachment_.first_messages(views)  # X Theta
+    def _predict_proba(self, views: MultiView) -> np.ndarray:
+        walked = self.inductive_state_.logits(views)
+        own = self.inductive_state_.first_messages(views)  # X Theta
         return softmax(self.alpha * own + (1 - self.alpha) * walked + self.intercept_)

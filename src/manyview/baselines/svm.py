@@ -12,18 +12,18 @@ from sklearn.svm import SVC
 from manyview.base.classifier import MethodCard, MultiViewClassifier
 from manyview.baselines._concat import JoinedViews, few_labels_a_class, join_views
 from manyview.baselines._ridge import inner_products
+from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView, View
-from manyview.errors import check_choice
 from manyview.graphs.neighbors import square_norms
 from manyview.numerics import softmax
-from manyview.system.memory import GB, check_max_memory, check_memory
-from manyview.validation import check_number
+from manyview.system.memory import GB, check_memory
+from manyview.validation import check_choice, check_number
 
-TOLERANCE = 1e-6  # of the solver; its own 1e-3 shows in the answers when samples are renumbered
+TOLERANCE = 1e-6  # of the solver; its own 1e-3 shows in the predictions when samples are renumbered
 KERNELS = ("rbf", "linear")
-BLOCK_BYTES = 64 * 2**20  # one block of kernel values; bounds the memory of the answers
+BLOCK_BYTES = 64 * 2**20  # one block of kernel values; bounds the memory of the predictions
 
 Kernel = Callable[[View, View], np.ndarray]
 
@@ -49,8 +49,6 @@ class SVMClassifier(MultiViewClassifier):
     scaling
         "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
         or a dict by name with one for each.
-    max_memory
-        GB that may be used, "auto" for what is free.
     random_state
         Unused; for one contract.
 
@@ -76,7 +74,7 @@ class SVMClassifier(MultiViewClassifier):
         title="SVM",
         paper="Cortes, Vapnik: Support-vector networks. Machine Learning",
         year=1995,
-        cost="l^2 x d, and l x m x d for the answers",
+        cost="l^2 x d, and l x m x d for the predictions",
     )
     record_types = (JoinedViews, ViewScaler)
     takes_graphs = False
@@ -89,7 +87,6 @@ class SVMClassifier(MultiViewClassifier):
         gamma: float | str = "scale",
         class_weight: str | Mapping[Any, float] | None = None,
         scaling: Scaling = "unit",
-        max_memory: float | str = "auto",
         random_state: int | None = None,
     ) -> None:
         self.kernel = kernel
@@ -97,22 +94,20 @@ class SVMClassifier(MultiViewClassifier):
         self.gamma = gamma
         self.class_weight = class_weight
         self.scaling = scaling
-        self.max_memory = max_memory
         self.random_state = random_state
 
     def _check_parameters(self, views: MultiView) -> None:
         check_machine(self.kernel, self.penalty, self.gamma)
-        check_max_memory(self.max_memory)
         scaling_by_view(self.scaling, views)
 
-    def _learn(self, views: MultiView, codes: np.ndarray) -> None:
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         self.joined_, table = join_views(views, self.scaling)
-        is_labeled = codes != UNKNOWN
-        check_kernel_memory(int(is_labeled.sum()), self.max_memory, self.card.name)
-        self.labeled_features_, self.labeled_codes_ = table[is_labeled], codes[is_labeled]
+        is_labeled = y_encoded != UNKNOWN
+        check_kernel_memory(int(is_labeled.sum()), self.card.name)
+        self.labeled_features_, self.labeled_codes_ = table[is_labeled], y_encoded[is_labeled]
         self.label_distributions_ = self._trained().predict_proba(table)
 
-    def _label_new(self, views: MultiView) -> np.ndarray:
+    def _predict_proba(self, views: MultiView) -> np.ndarray:
         return self._trained().predict_proba(self.joined_(views))
 
     def _trained(self) -> "SoftmaxSVC":
@@ -145,7 +140,7 @@ class SoftmaxSVC(ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.class_weight = class_weight
 
-    def fit(self, features: View, codes: np.ndarray) -> "SoftmaxSVC":
+    def fit(self, features: View, y_encoded: np.ndarray) -> "SoftmaxSVC":
         """Train on class numbers."""
         machine = SVC(
             C=self.penalty,
@@ -155,7 +150,7 @@ class SoftmaxSVC(ClassifierMixin, BaseEstimator):
             random_state=0,  # it would draw a seed from the global generator, to no use
         )
         with few_labels_a_class():
-            self.machine_ = machine.fit(features, codes)
+            self.machine_ = machine.fit(features, y_encoded)
         self.classes_ = machine.classes_
         return self
 
@@ -235,11 +230,10 @@ def check_machine(kernel: object, penalty: object, gamma: object) -> None:
         check_number("gamma", gamma, above=0)
 
 
-def check_kernel_memory(n_trained: int, max_memory: float | str, name: str) -> None:
+def check_kernel_memory(n_trained: int, name: str) -> None:
     """Refuse to train on more samples than have room for a kernel value a pair."""
     check_memory(
         8 * n_trained**2 / GB,
-        max_memory,
         f"{name} trained on {n_trained:,} samples",
         "Use fewer samples",
     )

@@ -85,7 +85,7 @@ class CallbackContext:
     def _call(self, hook_name: str, estimator: Any, offered: dict[str, Any]) -> bool:
         """Call a hook of each callback with what its signature asks for, made when first asked."""
         made: dict[str, Any] = {}
-        answers = []
+        results = []
         for callback in self._callbacks:
             hook = getattr(callback, hook_name)
             parameters = signature(hook).parameters.values()
@@ -98,8 +98,8 @@ class CallbackContext:
                     )
                 if name not in made:
                     made[name] = _make(name, estimator, offered)
-            answers.append(hook(estimator, self, **{name: made[name] for name in asked}))
-        return any(answers)
+            results.append(hook(estimator, self, **{name: made[name] for name in asked}))
+        return any(results)
 
 
 def _make(name: str, estimator: Any, offered: dict[str, Any]) -> Any:

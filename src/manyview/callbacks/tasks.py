@@ -1,7 +1,7 @@
 """The tasks of a fit, as scikit-learn's callbacks see them: the fit, and below it every epoch.
 
 A callback is an object with the four hooks of `sklearn.callback.FitCallback`. It may ask for X
-and y, which are the labeled samples and their labels, and for `fitted_estimator`, which answers
+and y, which are the labeled samples and their labels, and for `fitted_estimator`, which predictions
 as the fit would if it ended there; what no callback asks for is not made.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from manyview.callbacks.sklearn_compat import HOOK_ARGUMENTS
-from manyview.data.cross_validation import AllSamples
+from manyview.data.cross_validation import TransductiveViews
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView
 from manyview.errors import CallbackError, InputTypeError
@@ -94,23 +94,23 @@ class FitTasks:
         The method that is being fitted; its `classes_` are known.
     root
         The task of the fit.
-    views, codes
+    views, y_encoded
         All samples, and their class numbers, -1 where unknown.
     """
 
     def __init__(
-        self, estimator: Any, root: "CallbackContext", views: MultiView, codes: np.ndarray
+        self, estimator: Any, root: "CallbackContext", views: MultiView, y_encoded: np.ndarray
     ) -> None:
         self.estimator = estimator
         self.root, self.epoch = root, root
-        self.codes = codes
-        self.samples = AllSamples(views)
-        if estimator.all_samples_ is not None:
-            self.samples.shared["checksum"] = estimator.all_samples_
-        rows = np.flatnonzero(codes != UNKNOWN)
+        self.y_encoded = y_encoded
+        self.samples = TransductiveViews(views)
+        if estimator.transductive_checksum_ is not None:
+            self.samples.shared["checksum"] = estimator.transductive_checksum_
+        rows = np.flatnonzero(y_encoded != UNKNOWN)
         self.offered = {
             "X": lambda: self.samples[rows],
-            "y": lambda: estimator.classes_[codes[rows]],
+            "y": lambda: estimator.classes_[y_encoded[rows]],
         }
         root.call_on_fit_task_begin(estimator=estimator, **self.offered)
 
@@ -133,7 +133,7 @@ class FitTasks:
 
         def learned() -> dict[str, Any]:
             shares = softmax(logits())
-            return self._answers() | {
+            return self._predictions() | {
                 "label_distributions_": shares,
                 "transduction_": self.estimator.classes_[shares.argmax(axis=1)],
                 "training_curve_": replace(
@@ -149,17 +149,17 @@ class FitTasks:
     def end(self) -> None:
         """Tell that the fit has ended, all of it learned."""
         self.root.call_on_fit_task_end(
-            estimator=self.estimator, reconstruction_attributes=self._answers, **self.offered
+            estimator=self.estimator, reconstruction_attributes=self._predictions, **self.offered
         )
 
-    def _answers(self) -> dict[str, Any]:
-        """Attributes by which an estimator answers for rows of `AllSamples`."""
-        return {"all_samples_": self.samples.checksum(), "given_codes_": self.codes}
+    def _predictions(self) -> dict[str, Any]:
+        """Attributes by which an estimator predictions for rows of `TransductiveViews`."""
+        return {"transductive_checksum_": self.samples.checksum(), "y_": self.y_encoded}
 
 
 @contextmanager
-def told_to_callbacks(
-    estimator: Any, views: MultiView, codes: np.ndarray
+def callback_context(
+    estimator: Any, views: MultiView, y_encoded: np.ndarray
 ) -> Iterator[FitTasks | None]:
     """Set up the estimator's callbacks, and tear them down however the fit ends.
 
@@ -172,7 +172,7 @@ def told_to_callbacks(
     estimator._skl_callbacks = [_Named(callback) for callback in callbacks]
     try:
         root = estimator._init_callback_context(max_subtasks=estimator._max_epochs())
-        yield FitTasks(estimator, root, views, codes)
+        yield FitTasks(estimator, root, views, y_encoded)
     finally:
         try:
             with_callbacks(lambda _: None)(estimator)

@@ -235,13 +235,13 @@ def _run(
     shard: str | None,
     quiet: bool,
 ) -> None:
-    from manyview.errors import InputError, check_choice
+    from manyview.errors import InputError
     from manyview.experiments.engines import run_locally
     from manyview.experiments.limits import Limits
     from manyview.experiments.study import Shard
     from manyview.report.study.formats import tables_as
     from manyview.report.study.text import status_text
-    from manyview.validation import check_whole_number
+    from manyview.validation import check_choice, check_whole_number
 
     check_choice("engine", engine, ("local", "dask"))
     check_whole_number("jobs", jobs, at_least=0)

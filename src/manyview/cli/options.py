@@ -31,7 +31,7 @@ Labels = Annotated[
 ]
 DataDir = Annotated[
     str | None,
-    typer.Option(metavar="DIR", help="Folder of the catalogue's files, if not MANYVIEW_DATA."),
+    typer.Option(metavar="DIR", help="Folder of the catalog's files, if not MANYVIEW_DATA."),
 ]
 ViewsKey = Annotated[
     list[str] | None,
@@ -70,7 +70,7 @@ Method = Annotated[str, typer.Option(metavar="NAME", help="A name of `manyview m
 AbstainBelow = Annotated[
     float | None,
     typer.Option(
-        metavar="P", help="Write `unknown` for answers of a probability below this, 0 to 1."
+        metavar="P", help="Write `unknown` for predictions of a probability below this, 0 to 1."
     ),
 ]
 Quiet = Annotated[

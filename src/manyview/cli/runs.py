@@ -31,12 +31,12 @@ def fit(
     label_ratio: Annotated[
         float | None,
         typer.Option(
-            metavar="R", help="Hide all labels but this share, and score the answers on them."
+            metavar="R", help="Hide all labels but this share, and score the predictions on them."
         ),
     ] = None,
     protocol: Protocol = "stratified",
     seed: Annotated[int, typer.Option(metavar="S", help="Of the split and the method.")] = 0,
-    method: Method = "mgcn-dns",
+    method: Method = "manyview",
     param: Annotated[
         list[str] | None,
         typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter of the method."),
@@ -53,7 +53,7 @@ def fit(
         typer.Option(
             "--calibrate",
             help="Calibrate the probabilities on held-out labels (-p calibration=temperature); "
-            "takes twice as long, four times with few labels; no answer changes.",
+            "takes twice as long, four times with few labels; no prediction changes.",
         ),
     ] = False,
     abstain_below: AbstainBelow = None,
@@ -83,7 +83,7 @@ def fit(
     ] = None,
     cache: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Keep neighbours here, for later fits on the same data."),
+        typer.Option(metavar="DIR", help="Keep neighbors here, for later fits on the same data."),
     ] = None,
     data_options: DataOptions = NO_OPTIONS,
     quiet: Quiet = False,
@@ -92,7 +92,7 @@ def fit(
     """Label all samples of DATA from those whose label is known.
 
     Leaves a folder with report.html (what was found, how sure, what to check, for a browser),
-    predictions.csv (sample_id; label: the method's answer, also where a
+    predictions.csv (sample_id; label: the method's prediction, also where a
     label was given; probability: of that label; confidence: of the sample's place in the graph;
     known: whether a label was given; given: that label), run.json, history.csv and the model.
     """
@@ -189,10 +189,10 @@ def explain(
     data_options: DataOptions = NO_OPTIONS,
     as_json: AsJson = False,
 ) -> None:
-    """Say why a sample of RUN got its answer: neighbours, views, and their parts of it.
+    """Say why a sample of RUN got its prediction: neighbors, views, and their parts of it.
 
-    The parts add up to the log-odds of the answer against the runner-up. Without --sample, say
-    how many of all answers change when a view is left out.
+    The parts add up to the log-odds of the prediction against the runner-up. Without --sample, say
+    how many of all predictions change when a view is left out.
     """
     from manyview.report.run.text import reasons_text
     from manyview.runs.explaining import explain_run

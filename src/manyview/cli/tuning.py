@@ -32,7 +32,7 @@ def tune(
     ] = None,
     protocol: Protocol = "stratified",
     seed: Annotated[int, typer.Option(metavar="S", help="Of split, search and method.")] = 0,
-    method: Method = "mgcn-dns",
+    method: Method = "manyview",
     param: Annotated[
         list[str] | None,
         typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter not to be tuned."),
@@ -101,7 +101,8 @@ def propose(
     strategy: Annotated[
         str,
         typer.Option(
-            metavar="coverage|uncertainty", help="Doubt and likeness to others, or doubt alone."
+            metavar="coverage|uncertainty",
+            help="LeastConfident and likeness to others, or doubt alone.",
         ),
     ] = "coverage",
     out: Annotated[

@@ -1,1 +1,1 @@
-"""Files in, views out: containers, readers, catalogue, splits, scaling."""
+"""Files in, views out: containers, readers, catalog, splits, scaling."""

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from manyview.data.annotated import is_anndata, is_annotated, open_annotated
 from manyview.data.frames import column_names, frame_values, has_two_levels, is_frame, top_frames
-from manyview.errors import InputError, InputTypeError, check_choice
+from manyview.errors import InputError, InputTypeError
+from manyview.validation import check_choice
 
 
 @dataclass(frozen=True)

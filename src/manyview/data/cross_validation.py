@@ -1,4 +1,4 @@
-"""AllSamples: views of which rows are taken without the others leaving."""
+"""TransductiveViews: views of which rows are taken without the others leaving."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,13 +13,13 @@ from manyview.errors import InputError
 from manyview.validation import check_number, check_whole_number, draw_seed
 
 
-class AllSamples:
+class TransductiveViews:
     """Views for cross-validation over labels: all samples stay in the graph.
 
     scikit-learn's `cross_validate` and `GridSearchCV` fit on some rows and score on others. Rows
     taken from a `MultiView` leave the others behind. Rows taken from this remember them: `fit` of
     every method then learns from all samples, those outside the rows without a label, and
-    `predict` gives the answers of that fit for the rows it is asked about. The labels of the
+    `predict` gives the predictions of that fit for the rows it is asked about. The labels of the
     others are never handed to `fit`, so nothing can leak from them.
 
     Parameters
@@ -29,7 +29,7 @@ class AllSamples:
 
     Examples
     --------
-    >>> samples = AllSamples({"shape": np.eye(4)})
+    >>> samples = TransductiveViews({"shape": np.eye(4)})
     >>> some = samples[[0, 2]]
     >>> len(samples), len(some), len(some.views)
     (4, 2, 4)
@@ -51,18 +51,18 @@ class AllSamples:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, key: Rows) -> "AllSamples":
+    def __getitem__(self, key: Rows) -> "TransductiveViews":
         """Take rows; the others are remembered."""
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn indexes rows as X[rows, ...]
-        taken = object.__new__(AllSamples)
+        taken = object.__new__(TransductiveViews)
         taken.views, taken.shared = self.views, self.shared
         taken.rows = np.atleast_1d(self.rows[key])
         return taken
 
-    def with_views(self, views: MultiView) -> "AllSamples":
+    def with_views(self, views: MultiView) -> "TransductiveViews":
         """Take the same rows of other views of the same samples."""
-        changed = AllSamples(views)
+        changed = TransductiveViews(views)
         changed.rows = self.rows
         return changed
 
@@ -70,7 +70,7 @@ class AllSamples:
         return {**vars(self), "shared": {}}  # cheaper made again than sent to another process
 
     def __repr__(self) -> str:
-        return f"AllSamples({len(self)} of {self.views!r})"
+        return f"TransductiveViews({len(self)} of {self.views!r})"
 
     def checksum(self) -> str:
         """Return the checksum of all samples, whichever rows are taken."""
@@ -97,8 +97,8 @@ class LabelHidingSplit(BaseCrossValidator):
     """Hide some of the known labels, for scikit-learn's `cv=`.
 
     The test rows of a split are the samples whose label is hidden; all others, with a label or
-    without, are training rows. With the views in `AllSamples`, the hidden samples stay in the
-    graph without a label; with a plain `MultiView` they leave it and come back as new samples.
+    without, are training rows. With the views in `TransductiveViews`, the hidden samples stay in
+    the graph without a label; with a plain `MultiView` they leave it and come back as new samples.
 
     Every class keeps at least one label: a class with a single one is never hidden.
 

@@ -14,7 +14,7 @@ class Dataset:
     Attributes
     ----------
     name
-        What the data are called: a catalogue name or the file's stem.
+        What the data are called: a catalog name or the file's stem.
     views
         The views.
     labels

@@ -36,7 +36,7 @@ def is_known(labels: Any) -> np.ndarray:
 def _is_unknown(value: object) -> bool:
     if isinstance(value, (float, np.floating)) and math.isnan(value):
         return True
-    if type(value).__name__ == "NAType":  # of pandas, which answers no comparison
+    if type(value).__name__ == "NAType":  # of pandas, which predictions no comparison
         return True
     return value is None or (not isinstance(value, str) and value == -1)
 

@@ -10,7 +10,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from manyview.data.label_values import is_known
-from manyview.errors import InputError, check_choice
+from manyview.errors import InputError
+from manyview.validation import check_choice
 
 UNKNOWN = -1
 
@@ -23,8 +24,8 @@ def check_labels(labels: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
 
     Examples
     --------
-    >>> classes, codes = check_labels(["cat", None, "dog"], 3)
-    >>> classes, codes
+    >>> classes, y_encoded = check_labels(["cat", None, "dog"], 3)
+    >>> classes, y_encoded
     (array(['cat', 'dog'], dtype=object), array([ 0, -1,  1]))
     """
     if labels is None:
@@ -55,13 +56,13 @@ def check_labels(labels: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
             f"labels must hold at least two classes; got one class: {classes[0]}. "
             "Mark unknown samples with -1."
         )
-    codes = np.full(n_samples, UNKNOWN)
-    codes[known] = codes_of_known
-    return classes, codes
+    y_encoded = np.full(n_samples, UNKNOWN)
+    y_encoded[known] = codes_of_known
+    return classes, y_encoded
 
 
 def class_weights(
-    class_weight: str | Mapping[Any, float] | None, classes: np.ndarray, codes: np.ndarray
+    class_weight: str | Mapping[Any, float] | None, classes: np.ndarray, y_encoded: np.ndarray
 ) -> np.ndarray | None:
     """Weight of each class: None for all alike, "balanced", or as a dict says, 1 if absent."""
     if class_weight is None:
@@ -71,12 +72,12 @@ def class_weights(
             check_choice("a class in class_weight", label, classes.tolist())
     else:
         check_choice("class_weight", class_weight, ("balanced", None))
-    known = classes[codes[codes != UNKNOWN]]
+    known = classes[y_encoded[y_encoded != UNKNOWN]]
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=known))
 
 
-def one_hot(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Turn class codes into rows with a single 1: [sample, class]; -1 gives zeros.
+def one_hot(y_encoded: np.ndarray, n_classes: int) -> np.ndarray:
+    """Turn class y_encoded into rows with a single 1: [sample, class]; -1 gives zeros.
 
     Examples
     --------
@@ -84,18 +85,18 @@ def one_hot(codes: np.ndarray, n_classes: int) -> np.ndarray:
     array([[0., 1.],
            [0., 0.]])
     """
-    return np.asarray(codes[:, None] == np.arange(n_classes), dtype=np.float64)
+    return np.asarray(y_encoded[:, None] == np.arange(n_classes), dtype=np.float64)
 
 
-def class_shares(codes: np.ndarray) -> np.ndarray:
+def class_frequencies(y_encoded: np.ndarray) -> np.ndarray:
     """Share of each class among the labeled samples: what is left to say where no label reaches.
 
     Examples
     --------
-    >>> class_shares(np.array([0, -1, 1, 0, 0]))
+    >>> class_frequencies(np.array([0, -1, 1, 0, 0]))
     array([0.75, 0.25])
     """
-    counts = np.bincount(codes[codes != UNKNOWN])
+    counts = np.bincount(y_encoded[y_encoded != UNKNOWN])
     return np.asarray(counts / counts.sum())
 
 
@@ -126,5 +127,5 @@ def _classes(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     with warnings.catch_warnings():  # few labels of many classes are what we are for
         warnings.filterwarnings("ignore", message="The number of unique classes", append=False)
         check_classification_targets(given)
-    classes, codes = np.unique(given, return_inverse=True)
-    return classes, codes
+    classes, y_encoded = np.unique(given, return_inverse=True)
+    return classes, y_encoded

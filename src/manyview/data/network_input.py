@@ -1,4 +1,4 @@
-"""The network's input H: the scaled views side by side, centred and balanced.
+"""The network's input H: the scaled views side by side, centered and balanced.
 
 The paper leaves H open. Rows of unit length that are nowhere negative, such as histograms,
 all point the same way: what they share drowns what tells them apart, and a network may not
@@ -36,7 +36,7 @@ class InputScaling:
     center: np.ndarray
 
     def __call__(self, features: Sequence[View], present: np.ndarray | None = None) -> View:
-        """Multiply the views and put them side by side; the centre is left to subtract.
+        """Multiply the views and put them side by side; the center is left to subtract.
 
         That is `center`, or, where samples lack views, what `row_centers` says. Rows of samples
         that lack a view must be zeros in it.
@@ -99,9 +99,9 @@ def present_scale(present: np.ndarray) -> np.ndarray:
 
 
 def fit_input(features: Sequence[View], present: np.ndarray | None = None) -> InputScaling:
-    """Learn how to centre and balance the views, from the samples that have them.
+    """Learn how to center and balance the views, from the samples that have them.
 
-    A view whose rows are all alike keeps a factor of 1; centred, it is 0.
+    A view whose rows are all alike keeps a factor of 1; centered, it is 0.
 
     Parameters
     ----------

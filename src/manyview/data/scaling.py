@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.views import MultiView, View, row_blocks
-from manyview.errors import InputError, check_choice
+from manyview.errors import InputError
+from manyview.validation import check_choice
 
 SCALINGS = ("unit", "standard", "rows", "tfidf", "none")
 
@@ -48,7 +49,7 @@ class ViewScaler:
     def __call__(self, view: View) -> View:
         """Return the scaled view in float32, sparse where most of it is 0.
 
-        Standardised rows are always dense: subtracting a row's mean fills its zeros.
+        Standardized rows are always dense: subtracting a row's mean fills its zeros.
         """
         if isinstance(view, sparse.csr_array) and not self.standard_rows:
             return sparse.csr_array(self._scaled(view), dtype=np.float32)
@@ -94,10 +95,10 @@ def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
     """Learn how to scale a view.
 
     - "unit": rows to length 1. Columns that would drown the others are tamed first: constant
-      columns are dropped, columns far from 0 beside their spread are centred, columns of more
+      columns are dropped, columns far from 0 beside their spread are centered, columns of more
       than 100 times the median spread are brought down to it.
     - "standard": columns to mean 0 and variance 1 (sparse views keep their zeros and are not
-      centred), then rows to length 1.
+      centered), then rows to length 1.
     - "rows": each row to mean 0 and variance 1 of its own, for views whose columns are all in
       one unit. Needs two columns: a single one becomes zeros. Sparse views become dense.
     - "tfidf": columns weighted by inverse document frequency, then rows to length 1.

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from manyview.data.label_values import is_known, mark_unknown
-from manyview.errors import InputError, check_choice
+from manyview.errors import InputError
+from manyview.validation import check_choice
 
 PROTOCOLS = ("stratified", "random")
 ROUNDING_SLACK = 1e-9  # 0.29 * 100 is 28.999999999999996 in binary

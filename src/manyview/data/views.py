@@ -46,12 +46,12 @@ class MultiView:
     Examples
     --------
     >>> import numpy as np
-    >>> views = MultiView({"shape": np.eye(3), "colour": np.ones((3, 2))})
+    >>> views = MultiView({"shape": np.eye(3), "color": np.ones((3, 2))})
     >>> views
-    MultiView(3 samples; shape: 3, colour: 2)
+    MultiView(3 samples; shape: 3, color: 2)
     >>> len(views), views.shape, views.names
-    (3, (3, 5), ('shape', 'colour'))
-    >>> views[[0, 2]]["colour"]
+    (3, (3, 5), ('shape', 'color'))
+    >>> views[[0, 2]]["color"]
     array([[1., 1.],
            [1., 1.]])
     """

@@ -1,6 +1,6 @@
 """Probabilities one can trust: a temperature from held-out labels, and how right they are.
 
-A single temperature divides all logits, so no answer changes, only how sure it is (Guo, Pleiss,
+A single temperature divides all logits, so no prediction changes, only how sure it is (Guo, Pleiss,
 Sun, Weinberger: On calibration of modern neural networks. ICML 2017). It is fitted on labels that
 were hidden while learning, because on labels it has seen a network is far too sure.
 """
@@ -20,7 +20,7 @@ BOUNDS = (0.05, 20.0)
 PRIOR_SPREAD = 0.5
 FEWEST_PARTS = 3  # a fold hides at most a third of the labels
 NO_PART = -1
-ENOUGH = 30  # held-out labels from which a temperature is more than a hint
+MIN_HELD_OUT = 30  # held-out labels from which a temperature is more than a hint
 
 
 class InterruptedFitError(Exception):
@@ -35,7 +35,7 @@ class Calibration:
     ----------
     temperature
         What all logits are divided by.
-    samples, codes
+    samples, y_encoded
         [held-out] their row numbers and class numbers.
     logits
         [held-out, class] theirs, from fits that did not see their labels.
@@ -45,7 +45,7 @@ class Calibration:
 
     temperature: float
     samples: np.ndarray
-    codes: np.ndarray
+    y_encoded: np.ndarray
     logits: np.ndarray
     n_folds: int
 
@@ -57,7 +57,7 @@ class Calibration:
     @property
     def is_weak(self) -> bool:
         """Whether the labels are so few that the temperature hangs on single ones."""
-        return self.n_held_out < ENOUGH
+        return self.n_held_out < MIN_HELD_OUT
 
     def probabilities(self, *, calibrated: bool = True) -> np.ndarray:
         """Class probabilities of the held-out samples, with or without the temperature."""
@@ -66,7 +66,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """Answers of about one probability: their number, mean probability, and share of right ones."""
+    """Predictions of similar probability: their number, mean probability and accuracy."""
 
     low: float
     high: float
@@ -79,8 +79,8 @@ class ReliabilityBin:
 class CoveragePoint:
     """What answering only above a probability gives.
 
-    `coverage` is the share of the samples that get an answer, `accuracy` the share of right ones
-    among these.
+    `coverage` is the share of the samples that get a prediction, `accuracy` the share of right
+    ones among these.
     """
 
     min_probability: float
@@ -88,22 +88,22 @@ class CoveragePoint:
     accuracy: float
 
 
-def held_out_parts(codes: np.ndarray, n_parts: int, rng: np.random.Generator) -> np.ndarray:
+def held_out_parts(y_encoded: np.ndarray, n_parts: int, rng: np.random.Generator) -> np.ndarray:
     """Deal the labeled samples of every class to parts: [sample], -1 for those never hidden.
 
     Without any one part every class still has a label: a class's only label is never hidden.
     """
-    parts = np.full(len(codes), NO_PART)
+    parts = np.full(len(y_encoded), NO_PART)
     first = 0
-    for code in np.unique(codes[codes >= 0]):
-        members = rng.permutation(np.flatnonzero(codes == code))
+    for code in np.unique(y_encoded[y_encoded >= 0]):
+        members = rng.permutation(np.flatnonzero(y_encoded == code))
         if len(members) > 1:
             parts[members] = (first + np.arange(len(members))) % n_parts
             first += len(members)
     return parts
 
 
-def choose_n_folds(codes: np.ndarray) -> int:
+def choose_n_folds(y_encoded: np.ndarray) -> int:
     """Choose one fold where it hides enough labels, else three, which hide every label once.
 
     Examples
@@ -111,12 +111,12 @@ def choose_n_folds(codes: np.ndarray) -> int:
     >>> choose_n_folds(np.repeat([0, 1], 60)), choose_n_folds(np.repeat([0, 1], 6))
     (1, 3)
     """
-    counts = np.bincount(codes[codes >= 0])
-    return 1 if counts[counts > 1].sum() // FEWEST_PARTS >= ENOUGH else FEWEST_PARTS
+    counts = np.bincount(y_encoded[y_encoded >= 0])
+    return 1 if counts[counts > 1].sum() // FEWEST_PARTS >= MIN_HELD_OUT else FEWEST_PARTS
 
 
 def calibrate(
-    codes: np.ndarray,
+    y_encoded: np.ndarray,
     n_folds: int,
     rng: np.random.Generator,
     logits_of: Callable[[np.ndarray, int], np.ndarray],
@@ -125,7 +125,7 @@ def calibrate(
 
     Parameters
     ----------
-    codes
+    y_encoded
         [sample] class numbers, -1 where unknown.
     n_folds
         Number of fits. Each hides another part, a third of the labels or, with more than three
@@ -137,7 +137,7 @@ def calibrate(
     -------
     None where no label can be hidden, because every class has a single one.
     """
-    parts = held_out_parts(codes, max(n_folds, FEWEST_PARTS), rng)
+    parts = held_out_parts(y_encoded, max(n_folds, FEWEST_PARTS), rng)
     folds = [fold for fold in range(n_folds) if (parts == fold).any()]
     if not folds:
         return None
@@ -145,14 +145,14 @@ def calibrate(
     for fold in folds:
         hidden = np.flatnonzero(parts == fold)
         samples.append(hidden)
-        logits.append(logits_of(np.where(parts == fold, -1, codes), fold)[hidden])
+        logits.append(logits_of(np.where(parts == fold, -1, y_encoded), fold)[hidden])
     rows, all_logits = np.concatenate(samples), np.concatenate(logits).astype(np.float64)
-    temperature = fit_temperature(all_logits, codes[rows])
-    return Calibration(temperature, rows, codes[rows], all_logits, len(folds))
+    temperature = fit_temperature(all_logits, y_encoded[rows])
+    return Calibration(temperature, rows, y_encoded[rows], all_logits, len(folds))
 
 
 def calibrate_or_warn(
-    codes: np.ndarray,
+    y_encoded: np.ndarray,
     n_folds: int | str,
     rng: np.random.Generator,
     logits_of: Callable[[np.ndarray, int], np.ndarray],
@@ -173,8 +173,8 @@ def calibrate_or_warn(
     found, reason = None, "the fit was interrupted"
     with suppress(InterruptedFitError):
         if not was_interrupted:
-            n_folds = choose_n_folds(codes) if isinstance(n_folds, str) else n_folds
-            found = calibrate(codes, n_folds, rng, logits_of)
+            n_folds = choose_n_folds(y_encoded) if isinstance(n_folds, str) else n_folds
+            found = calibrate(y_encoded, n_folds, rng, logits_of)
             reason = "no class has two labels, so none can be held out"
     if found is None:
         warn_user(f"probabilities are not calibrated: {reason}.", CalibrationWarning)
@@ -182,7 +182,7 @@ def calibrate_or_warn(
 
 
 def fit_temperature(
-    logits: np.ndarray, codes: np.ndarray, *, prior_spread: float = PRIOR_SPREAD
+    logits: np.ndarray, y_encoded: np.ndarray, *, prior_spread: float = PRIOR_SPREAD
 ) -> float:
     """Find the temperature under which the labels are likeliest, held near 1 where they are few.
 
@@ -193,7 +193,7 @@ def fit_temperature(
     Shapes
     ------
     logits : [sample, class]
-    codes : [sample], class numbers
+    y_encoded : [sample], class numbers
 
     Examples
     --------
@@ -202,7 +202,7 @@ def fit_temperature(
     True
     """
     logits = logits.astype(np.float64)
-    own = logits[np.arange(len(codes)), codes]
+    own = logits[np.arange(len(y_encoded)), y_encoded]
 
     def cost(log_temperature: float) -> float:
         scaled = (logits - own[:, None]) / np.exp(log_temperature)
@@ -225,7 +225,7 @@ def reliability(
     n_bins: int = 15,
     equal_mass: bool = False,
 ) -> list[ReliabilityBin]:
-    """Group answers by their probability and count the right ones; empty bins are left out.
+    """Group predictions by their probability and count the right ones; empty bins are left out.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def expected_calibration_error(
     *,
     equal_mass: bool = False,
 ) -> float:
-    """Mean distance between how sure answers are and how often they are right: ECE.
+    """Mean distance between how sure predictions are and how often they are right: ECE.
 
     Examples
     --------
@@ -277,9 +277,9 @@ def expected_calibration_error(
 
 
 def coverage_curve(probabilities: np.ndarray, truth: np.ndarray) -> list[CoveragePoint]:
-    """Accuracy of the surest answers for every share of them, the surest alone first.
+    """Accuracy of the surest predictions for every share of them, the surest alone first.
 
-    Answers of equal probability are taken or left together.
+    Predictions of equal probability are taken or left together.
 
     Examples
     --------

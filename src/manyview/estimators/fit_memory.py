@@ -4,14 +4,14 @@ from typing import Any
 
 from manyview.data.views import MultiView
 from manyview.system.memory import GB, check_memory
-from manyview.system.progress import tell
+from manyview.system.progress import show_message
 
 # Bytes, from measured peaks.
 BASE = 200e6  # blocks of the search, torch's own
 EDGE = 150.0  # support, gates, Adam's moments, gradients and the graphs of the fitted model
-EDGE_VIEW = 40.0  # each view's graph, renormalised and laid on the support
+EDGE_VIEW = 40.0  # each view's graph, renormalized and laid on the support
 SAMPLE_INPUT = 8.0  # a value of the scaled views and of the network's input
-SAMPLE_JOINT = 4.0  # a value of the views side by side, centred, while neighbours are searched
+SAMPLE_JOINT = 4.0  # a value of the views side by side, centered, while neighbors are searched
 SAMPLE_HIDDEN = 24.0  # a hidden value, its gradient, and what dropout keeps
 SAMPLE_NEIGHBOR = 100.0  # indices, distances and candidates of one view's search
 
@@ -24,12 +24,13 @@ def memory_of_fit(
     hidden: int,
     n_layers: int,
     graph_learning: str | None,
-    joint_graph: bool = False,
+    early_fusion: bool = False,
 ) -> float:
     """Estimate the memory that `fit` takes beyond the views it is given, in GB.
 
     Edges are counted as if no two views shared any, and each sample had 1.4 times its number of
-    neighbours in the union of both directions. `joint_graph` is one more, of all views together.
+    neighbors in the union of both directions. `early_fusion` is one more, of all views
+    together.
 
     Examples
     --------
@@ -52,11 +53,11 @@ def memory_of_fit(
         else min(1.4 * n_neighbors, n_samples) * n_samples
         for name in views.names
     ]
-    if joint_graph and len(views.feature_names) > 1:
+    if early_fusion and len(views.feature_names) > 1:
         n_edges_by_view.append(min(1.4 * n_neighbors, n_samples) * n_samples)
     n_edges = min(sum(n_edges_by_view) + n_samples, n_samples**2)
     needed = BASE + EDGE * n_edges + EDGE_VIEW * sum(n_edges_by_view)
-    needed += (SAMPLE_INPUT + SAMPLE_JOINT * joint_graph) * n_values
+    needed += (SAMPLE_INPUT + SAMPLE_JOINT * early_fusion) * n_values
     needed += SAMPLE_HIDDEN * n_samples * (hidden * (n_layers - 1) + n_classes)
     needed += SAMPLE_NEIGHBOR * n_samples * n_neighbors
     if graph_learning == "full":  # two factors, their gradients and Adam's moments
@@ -64,17 +65,13 @@ def memory_of_fit(
     return float(needed / GB)
 
 
-def check_fit_memory(
-    views: MultiView, title: str, max_memory: float | str, *, verbose: bool, **settings: Any
-) -> None:
+def check_fit_memory(views: MultiView, title: str, *, verbose: bool, **settings: Any) -> None:
     """Say how much memory a fit will need, and refuse it where there is less.
 
     Parameters
     ----------
     title
         Of the method.
-    max_memory
-        GB that may be used; "auto" is what is free.
     verbose
         Whether to say it where there is enough, too.
     settings
@@ -83,11 +80,11 @@ def check_fit_memory(
     needed = memory_of_fit(views, **settings)
     what = f"{title} on {len(views):,} samples in {views.n_views} views"
     if verbose:
-        tell(f"{what} needs about {needed:.1f} GB of memory beside the data")
+        show_message(f"{what} needs about {needed:.1f} GB of memory beside the data")
     way_out = "Lower n_neighbors or hidden"
     if settings["graph_learning"] == "full":
         way_out = "Use graph_learning='edge'"
-    check_memory(needed, max_memory, what, way_out)
+    check_memory(needed, what, way_out)
 
 
 def _stored(views: MultiView, name: str) -> int:

@@ -1,37 +1,37 @@
-"""ExplainableClassifier: a method whose answers are sums over neighbours, told as such."""
+"""What classifiers of the MGCN-DNS network offer beyond predictions: reasons and embeddings."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from manyview.base.classifier import MultiViewClassifier
-from manyview.data.cross_validation import AllSamples
-from manyview.data.labels import UNKNOWN
+from manyview.data.cross_validation import TransductiveViews
+from manyview.estimators.parameters import NodeSelectionConfig
 from manyview.explain.explainer import Explainer, explain_new
 from manyview.explain.records import Explanation, ViewEffect, find_sample
-from manyview.network.inductive import Attachment
-from manyview.network.replay import FittedPass
+from manyview.network.inductive import InductiveState
+from manyview.network.replay import NetworkReplay
 
 
-class ExplainableClassifier(MultiViewClassifier):
-    """A method that convolves with a selected graph, and keeps what a pass of it needs."""
+class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClassifier):
+    """Explains predictions and embeds samples by running the fitted network again.
 
-    tau: float
-    rank_axis: str
-    ranking: str
-    view_graphs_: list[sparse.csr_array]
-    selected_graph_: sparse.csr_array
-    edge_gates_: sparse.csr_array | None
-    attachment_: Attachment
-    temperature_: float = 1.0  # what models saved before it existed have
+    `set_output(transform="pandas")` or `"polars"` makes `transform` return a frame.
+    """
+
+    inductive_state_: InductiveState
+    edge_gates_: Any = None
+
+    def _node_selection(self) -> NodeSelectionConfig:
+        """Return the node selection of the fitted network."""
+        raise NotImplementedError
 
     def explain(self, sample: int | str, *, sample_ids: Sequence[str] | None = None) -> Explanation:
-        """Give the reasons of a fitted sample's answer: neighbours, views and their parts.
+        """Give the reasons of a fitted sample's prediction: neighbors, views and their parts.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class ExplainableClassifier(MultiViewClassifier):
         new_ids: Sequence[str] | None = None,
         sample_ids: Sequence[str] | None = None,
     ) -> Explanation:
-        """Give the reasons of the answer that `predict` gives a sample that came after the fit.
+        """Give the reasons of the prediction that `predict` gives a sample that came after the fit.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class ExplainableClassifier(MultiViewClassifier):
         True
         """
         check_is_fitted(self)
-        opened = self._open(views, reset=False)
+        opened = self._check_new_views(views)
         row = find_sample(sample, new_ids, len(opened))
         name = str(row if new_ids is None else new_ids[row])
         n_fitted = len(self.label_distributions_)
@@ -98,69 +98,63 @@ class ExplainableClassifier(MultiViewClassifier):
         return explain_new(self.explainer(), opened[[row]], name, names)
 
     def view_effects(self, y: Any = None) -> tuple[ViewEffect, ...]:
-        """Leave out each view in turn, without learning anew: which answers change.
+        """Leave out each view in turn, without learning anew: which predictions change.
 
         Parameters
         ----------
         y
-            True labels to count right answers by, -1 or None where unknown; the labels of
+            True labels to count right predictions by, -1 or None where unknown; the labels of
             the fit where it is left out. There is nothing to tell with a single view.
         """
         check_is_fitted(self)
         explainer = self.explainer()
-        return explainer.view_effects(explainer.given if y is None else self._codes_of(y))
+        return explainer.view_effects(explainer.given if y is None else self._encode_labels(y))
 
-    def fitted_pass(self) -> FittedPass:
-        """Make what runs the network again on the fitted samples."""
-        return FittedPass.of(
+    def replay(self) -> NetworkReplay:
+        """Return what runs the network again on the fitted samples."""
+        selection = self._node_selection()
+        return NetworkReplay.of(
             self.view_graphs_,
             self.edge_gates_,
-            self.attachment_,
-            tau=self.tau,
-            rank_axis=self.rank_axis,
-            ranking=self.ranking,
+            self.inductive_state_,
+            tau=selection.tau,
+            rank_axis=selection.rank_axis,
+            ranking=selection.ranking,
         )
 
     def explainer(self) -> Explainer:
-        """Make what explains many samples at the cost of one."""
+        """Return what explains many samples at the cost of one."""
         check_is_fitted(self)
-        given = self.given_codes_
         return Explainer(
-            fitted=self.fitted_pass(),
+            fitted=self.replay(),
             view_graphs=dict(zip(self.view_names_, self.view_graphs_, strict=True)),
             selected=self.selected_graph_,
             classes=self.classes_,
             temperature=self.temperature_,
-            given=np.full(len(self.transduction_), UNKNOWN) if given is None else given,
+            given=self.y_,
         )
-
-
-class EmbeddingClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ExplainableClassifier):
-    """A method that also gives each sample a place: hidden features, for maps and pipelines.
-
-    `set_output(transform="pandas")` or `"polars"` has `transform` return a frame.
-    """
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the hidden features of the given rows as samples that came after the fit.
 
-        They are what the last convolution gets, >= 0, in single precision: [sample, hidden];
+        They are the input of the last convolution, >= 0, in single precision: [sample, hidden];
         with one convolution alone, its logits. For the fitted samples themselves see
-        `embedding_`; rows of `AllSamples` are fitted samples.
+        `embedding_`; rows of `TransductiveViews` are fitted samples.
         """
         check_is_fitted(self)
-        if isinstance(X, AllSamples):
+        if isinstance(X, TransductiveViews):
             return np.asarray(self.embedding_[self._fitted_rows(X)])
-        return _last_hidden(self.attachment_.outputs(self._open(X, reset=False)))
+        return _last_hidden(self.inductive_state_.outputs(self._check_new_views(X)))
 
     @property
     def embedding_(self) -> np.ndarray:
         """[sample, hidden] hidden features of the fitted samples; computed at each call."""
-        return _last_hidden(self.fitted_pass().outputs())
+        return _last_hidden(self.replay().outputs())
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.attachment_.weights[-1].shape[len(self.attachment_.weights) == 1])
+        weights = self.inductive_state_.weights
+        return int(weights[-1].shape[len(weights) == 1])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,6 @@
 """Warm start: a second fit on the same samples goes on from the weights of the first.
 
-A network that goes on from weights that fit few labels perfectly stays near them and answers
+A network that goes on from weights that fit few labels perfectly stays near them and predictions
 worse than a fresh one. So the second fit starts halfway between the learned and fresh weights
 (J. T. Ash, R. P. Adams: On warm-starting neural network training. NeurIPS 2020).
 """
@@ -15,23 +15,9 @@ from torch import nn
 
 from manyview.errors import InputError
 
-SHARE = 0.5  # of the learned weights in those a warm start begins with; the rest is fresh
-ENOUGH = 0.03  # a warm start is done at this loss: the added labels are as good as certain
-WAY_OUT = "Set warm_start=False, or fit a new model, to start anew."
-
-# What the learned weights belong to: edges of the graphs, and the shapes of the layers.
-FIXED_BY_WEIGHTS = (
-    "n_neighbors",
-    "metric",
-    "scaling",
-    "symmetry",
-    "min_common_neighbors",
-    "graph_learning",
-    "rank",
-    "node_selection",
-    "hidden",
-    "n_layers",
-)
+LEARNED_FRACTION = 0.5  # of the learned weights in the initial ones; the rest is fresh
+TARGET_LOSS = 0.03  # a warm start is done at this loss: the added labels are fitted
+WAY_OUT = "Set warm_start=False, or fit a new model, to start from scratch."
 
 
 @dataclass(frozen=True)
@@ -77,11 +63,6 @@ class LearnedWeights:
         go_on_from(network, last_layer, self.weights, known_classes=self.classes, classes=classes)
 
 
-def fixed_settings(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Pick the parameters that learned weights cannot go on without."""
-    return {name: params[name] for name in FIXED_BY_WEIGHTS}
-
-
 def weights_of(network: nn.Module) -> dict[str, np.ndarray]:
     """Copy the network's weights, by name."""
     return {
@@ -97,9 +78,9 @@ def go_on_from(
     *,
     known_classes: np.ndarray,
     classes: np.ndarray,
-    share: float = SHARE,
+    fraction: float = LEARNED_FRACTION,
 ) -> None:
-    """Move the weights of a new network towards learned ones, by a share of the way, in place.
+    """Move the weights of a new network towards learned ones, by a fraction of the way, in place.
 
     The last layer has one column a class: those of known classes move to their new places, and
     those of new classes keep the fresh values they have.
@@ -117,7 +98,7 @@ def go_on_from(
     for name, parameter in network.named_parameters():
         learned = torch.from_numpy(weights[name]).to(parameter)
         if parameter is not last_layer:
-            parameter.lerp_(learned.reshape(parameter.shape), share)  # files know no 0-D arrays
+            parameter.lerp_(learned.reshape(parameter.shape), fraction)  # files know no 0-D arrays
         elif pairs:
             new, old = (list(columns) for columns in zip(*pairs, strict=True))
-            parameter[:, new] = torch.lerp(parameter[:, new], learned[:, old], share)
+            parameter[:, new] = torch.lerp(parameter[:, new], learned[:, old], fraction)

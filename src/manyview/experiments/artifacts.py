@@ -1,11 +1,13 @@
-"""What a trial may keep beside its scores: its curve, its weights, its graphs."""
+"""What a trial may store besides its scores: its training curve, view weights and graphs."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from manyview.callbacks.context import observe_epochs
 
 KEEPABLE = ("curve", "weights", "graphs")
 N_TILES = 60  # a graph is kept as a picture of this many tiles a side
@@ -13,21 +15,18 @@ N_TILES = 60  # a graph is kept as a picture of this many tiles a side
 
 @contextmanager
 def watch_test_accuracy(
-    keep: tuple[str, ...], model: Any, truth: np.ndarray, hidden: np.ndarray
+    keep: tuple[str, ...], truth: np.ndarray, hidden: np.ndarray
 ) -> Iterator[list[float]]:
     """Collect the accuracy on the hidden labels after every epoch, where the curve is kept.
 
-    The labels stay on this side: the method hands out its answers and gets nothing back.
+    The method never sees the labels: it hands out its predictions and gets nothing back.
     """
     accuracy: list[float] = []
-    if "curve" in keep and hasattr(model, "watch_answers"):
 
-        def watch(answers: np.ndarray) -> None:
-            accuracy.append(round(float((answers[hidden] == truth[hidden]).mean()), 5))
+    def score(predictions: np.ndarray) -> None:
+        accuracy.append(round(float((predictions[hidden] == truth[hidden]).mean()), 5))
 
-        with model.watch_answers(watch):
-            yield accuracy
-    else:
+    with observe_epochs(score) if "curve" in keep else nullcontext():
         yield accuracy
 
 
@@ -36,24 +35,21 @@ def keep_from(
 ) -> dict[str, Any]:
     """Take what is to be kept from a fitted model, as plain values."""
     kept: dict[str, Any] = {}
-    curve = getattr(model, "training_curve_", None)
+    summary = model.fit_summary()
+    curve = summary.training_curve
     if "curve" in keep and curve is not None:
         kept["curve"] = {
             "loss": [round(value, 5) for value in curve.loss],
             "labeled_accuracy": [round(value, 5) for value in curve.labeled_accuracy],
             "test_accuracy": test_accuracy[-curve.n_epochs :],  # of the last network alone
         }
-    if "weights" in keep and hasattr(model, "view_importance_"):
+    if "weights" in keep and summary.view_importance is not None:
         kept["view_importance"] = np.round(model.view_importance_, 5).tolist()
         kept["mixing_weights"] = np.round(model.mixing_weights_, 5).tolist()
         kept["view_names"] = list(model.view_names_)
-    if "graphs" in keep and hasattr(model, "selected_graph_"):
+    if "graphs" in keep and "selected" in summary.graphs:
         order = np.argsort(truth, kind="stable")
-        graphs = {
-            "fused": model.fused_graph_,
-            "refined": model.refined_graph_,
-            "selected": model.selected_graph_,
-        }
+        graphs = summary.graphs
         kept["graphs"] = {name: _tiles(graph, order) for name, graph in graphs.items()}
         kept["graph_edges"] = {name: int((graph.data > 0).sum()) for name, graph in graphs.items()}
     return kept

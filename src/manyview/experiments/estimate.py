@@ -28,7 +28,7 @@ class Estimate:
         """Say it in words, such as "about 12 min, and 3 trials of unknown length"."""
         parts = []
         if self.seconds > 0 or not self.n_unknown:
-            parts.append(f"about {spoken(self.seconds / n_jobs)}")
+            parts.append(f"about {format_duration(self.seconds / n_jobs)}")
         if self.n_unknown:
             parts.append(f"{self.n_unknown:,} trials of unknown length")
         return ", and ".join(parts)
@@ -57,12 +57,12 @@ def estimate(trials: Iterable[Trial], records: Iterable[dict[str, Any]]) -> Esti
     return Estimate(seconds, n_unknown)
 
 
-def spoken(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Say a time in its natural unit.
 
     Examples
     --------
-    >>> spoken(40), spoken(400), spoken(40_000)
+    >>> format_duration(40), format_duration(400), format_duration(40_000)
     ('40 s', '7 min', '11.1 h')
     """
     if seconds < 90:

@@ -25,11 +25,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from manyview.base.parameters import parameter_path
 from manyview.data.splits import PROTOCOLS
-from manyview.errors import InputError, ManyviewError, PlanError, check_choice, did_you_mean
+from manyview.errors import InputError, ManyviewError, PlanError, did_you_mean
 from manyview.experiments.artifacts import KEEPABLE
 from manyview.experiments.trial import Trial
 from manyview.methods import find_method
+from manyview.validation import check_choice, check_number
 
 PLANS = files("manyview.experiments") / "plans"
 KEYS = (
@@ -43,7 +45,9 @@ KEYS = (
     "methods",
     "paper",
 )
-ENTRY_KEYS = ("title", "method", "params", "grid", "datasets", "label_ratios", "keep", "seeds")
+ENTRY_KEYS = (
+    "title", "method", "params", "grid", "datasets", "label_ratios", "keep", "seeds", "max_memory",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Entry:
-    """A method as a plan names it, with parameters that are not to have their default."""
+    """A method as a plan names it, with parameters that are not to have their default.
+
+    Attributes
+    ----------
+    paths
+        Path of every parameter by the name the plan has for it, such as tau ->
+        node_selection__tau.
+    max_memory
+        GB a fit may use; None is what is free.
+    """
 
     name: str
     title: str
@@ -78,6 +91,8 @@ class Entry:
     label_ratios: tuple[float, ...]
     seeds: tuple[int, ...]
     keep: tuple[str, ...]
+    paths: Mapping[str, str] = field(default_factory=dict)
+    max_memory: float | None = None
 
     def points(self) -> list[dict[str, Any]]:
         """Every combination of the grid's values; one empty point without a grid."""
@@ -114,11 +129,12 @@ class Plan:
                 Trial(
                     dataset,
                     entry.method,
-                    {**entry.params, **point},
+                    {entry.paths[name]: value for name, value in {**entry.params, **point}.items()},
                     ratio,
                     protocol,
                     seed,
                     entry.keep,
+                    entry.max_memory,
                 )
                 for seed in entry.seeds
             ]
@@ -203,13 +219,14 @@ def _entry(name: str, given: Mapping[str, Any], origin: str) -> Entry:
     method = find_method(given.get("method", name))
     params = {key: _value(value) for key, value in given.get("params", {}).items()}
     grid = {key: [_value(one) for one in values] for key, values in given.get("grid", {}).items()}
-    allowed = method().get_params()
-    for parameter in (*params, *grid):
-        if parameter not in allowed or parameter == "random_state":
-            raise InputError(
-                f"{method.card.name} has no parameter {parameter!r} to set in {origin}."
-                f"{did_you_mean(parameter, allowed)} It has: {', '.join(allowed)}."
-            )
+    if "random_state" in (*params, *grid):
+        raise InputError(f"{origin} may not set random_state; the seeds of the plan do.")
+    try:
+        paths = {name: parameter_path(method(), name) for name in (*params, *grid)}
+    except InputError as error:
+        raise InputError(f"{origin}: {error}") from error
+    if given.get("max_memory") is not None:
+        check_number(f"max_memory of {origin}", given["max_memory"], above=0)
     for ratio in given["label_ratios"]:
         if isinstance(ratio, bool) or not isinstance(ratio, (int, float)) or not 0 < ratio < 1:
             raise InputError(f"label_ratios of {origin} must be between 0 and 1; got {ratio!r}.")
@@ -228,6 +245,8 @@ def _entry(name: str, given: Mapping[str, Any], origin: str) -> Entry:
         label_ratios=tuple(float(ratio) for ratio in given["label_ratios"]),
         seeds=tuple(given["seeds"]),
         keep=tuple(given["keep"]),
+        paths=paths,
+        max_memory=given.get("max_memory"),
     )
 
 

@@ -5,7 +5,7 @@ import json
 import platform
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -23,9 +23,8 @@ from manyview.experiments.artifacts import keep_from, watch_test_accuracy
 from manyview.methods import find_method
 from manyview.runs.records import PACKAGES, score
 from manyview.runs.sources import DataSource
+from manyview.system.config import config_context
 from manyview.system.memory import peak_memory, reset_peak_memory
-
-CACHED_METHODS_PARAMETER = "memory"  # scikit-learn's name for a folder of results worth keeping
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,13 @@ class Trial:
     Attributes
     ----------
     dataset
-        A name of the catalogue, or a path.
+        A name of the catalog, or a path.
     params
         Parameters of the method that are not to have their default.
     keep
-        What to keep beside the scores: "curve", "weights", "graphs".
+        What to store besides the scores: "curve", "weights", "graphs".
+    max_memory
+        GB the fit may use; None is what is free. Not part of the key.
     """
 
     dataset: str
@@ -49,6 +50,7 @@ class Trial:
     protocol: str = "stratified"
     seed: int = 0
     keep: tuple[str, ...] = ()
+    max_memory: float | None = None
 
     def describe(self) -> dict[str, Any]:
         """Return the trial as plain values, as a record holds it."""
@@ -60,7 +62,8 @@ class Trial:
             "protocol": self.protocol,
             "seed": self.seed,
         }
-        return described | ({"keep": list(self.keep)} if self.keep else {})
+        optional = {"keep": list(self.keep), "max_memory": self.max_memory}
+        return described | {name: value for name, value in optional.items() if value}
 
     @classmethod
     def from_description(cls, described: Mapping[str, Any]) -> "Trial":
@@ -73,7 +76,7 @@ class Trial:
         Whoever changes the data, the method's code (by its card's version), a parameter, the
         split or the seed gets another key; a new name for the same data does not matter.
         """
-        content = self.describe() | {
+        content = replace(self, max_memory=None).describe() | {
             "dataset": checksum,
             "method_version": find_method(self.method).card.version,
         }
@@ -114,7 +117,7 @@ def run_trial(trial: Trial, dataset: Dataset, cache_folder: Path | None = None) 
 
     Returns
     -------
-    Plain values: scores, times, what was kept, and a checksum of the answers.
+    Plain values: scores, times, what was kept, and a checksum of the predictions.
     """
     if dataset.labels is None:
         raise InputError(f"{dataset.name} has no labels, so nothing can be scored on it.")
@@ -123,21 +126,23 @@ def run_trial(trial: Trial, dataset: Dataset, cache_folder: Path | None = None) 
     )
     hidden = ~is_known(labels)
     model = find_method(trial.method)()
-    known = model.get_params()
     model.set_params(random_state=trial.seed, **trial.params)
-    if cache_folder is not None and CACHED_METHODS_PARAMETER in known:
-        model.set_params(**{CACHED_METHODS_PARAMETER: str(cache_folder)})
+    max_memory = "auto" if trial.max_memory is None else trial.max_memory
     reset_peak_memory()
     start = perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        with watch_test_accuracy(trial.keep, model, dataset.labels, hidden) as curve:
+        with (
+            config_context(cache_dir=cache_folder, max_memory=max_memory),
+            watch_test_accuracy(trial.keep, dataset.labels, hidden) as curve,
+        ):
             model.fit(dataset.views, labels)
     seconds = perf_counter() - start
     scores = score(model.transduction_, dataset.labels, hidden)
     if scores is None:
         raise InputError(f"{dataset.name} has no hidden label to score; lower label_ratio.")
-    trained = getattr(model, "training_curve_", None)
+    summary = model.fit_summary()
+    trained = summary.training_curve
     numbers = {
         "n_labeled": int((~hidden).sum()),
         "n_classes_labeled": len(model.classes_),
@@ -146,10 +151,10 @@ def run_trial(trial: Trial, dataset: Dataset, cache_folder: Path | None = None) 
         "macro_f1": round(scores.macro_f1, 6),
         "seconds": round(seconds, 2),
         "peak_memory_mb": round(peak_memory()),
-        "n_iter": getattr(model, "n_iter_", None) if trained is None else trained.n_epochs,
+        "n_iter": summary.n_iter,
         "stopped": None if trained is None else trained.stopped,
-        "n_neighbors": getattr(model, "n_neighbors_", None),
-        "answers": _digest(model.transduction_),
+        "n_neighbors": summary.n_neighbors,
+        "predictions": _digest(model.transduction_),
         "warnings": [
             " ".join(str(one.message).split())
             for one in caught
@@ -165,5 +170,5 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
-def _digest(answers: np.ndarray) -> str:
-    return hashlib.sha256(json.dumps(answers.tolist()).encode()).hexdigest()[:12]
+def _digest(predictions: np.ndarray) -> str:
+    return hashlib.sha256(json.dumps(predictions.tolist()).encode()).hexdigest()[:12]

@@ -2,8 +2,8 @@
 
     python -m manyview.experiments.worker
 
-reads one JSON document a line, a trial and where its data are, and answers each with one line, its
-outcome. It ends when its input does, so none is left behind when the runner is killed.
+reads one JSON document a line, a trial and where its data are, and replies to each with one line,
+its outcome. It ends when its input does, so none is left behind when the runner is killed.
 """
 
 import json
@@ -58,7 +58,7 @@ class Worker:
     Parameters
     ----------
     bell
-        Set whenever an answer has come.
+        Set whenever an reply has come.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class Worker:
             env=os.environ | thread_variables(self.limits.n_threads),
             start_new_session=True,  # Ctrl-C is the runner's to handle
         )
-        self._answers: queue.Queue[bytes] = queue.Queue()
+        self._replies: queue.Queue[bytes] = queue.Queue()
         threading.Thread(
-            target=_listen, args=(self._process.stdout, self._answers, self._bell), daemon=True
+            target=_listen, args=(self._process.stdout, self._replies, self._bell), daemon=True
         ).start()
 
     def give(self, key: str, trial: Trial) -> None:
@@ -102,12 +102,12 @@ class Worker:
     def outcome(self) -> Outcome | None:
         """Return the outcome of the trial, None while it runs; one over a limit is stopped."""
         seconds = time.monotonic() - self._started
-        if not self._answers.empty():
-            answer = self._answers.get()
-            if not answer:
+        if not self._replies.empty():
+            reply = self._replies.get()
+            if not reply:
                 return self._died(seconds)
             self.key = None
-            outcome: Outcome = json.loads(answer)
+            outcome: Outcome = json.loads(reply)
             return outcome
         limits = self.limits
         if limits.minutes is not None and seconds > 60 * limits.minutes:
@@ -156,20 +156,20 @@ def _stopped(status: str, reason: str, seconds: float) -> Outcome:
     return {"status": status, "reason": reason, "seconds": round(seconds, 2)}
 
 
-def _listen(stream: IO[bytes], answers: "queue.Queue[bytes]", bell: threading.Event) -> None:
+def _listen(stream: IO[bytes], replies: "queue.Queue[bytes]", bell: threading.Event) -> None:
     """Pass a process's lines on, and an empty one when it has ended."""
     with stream:
         for line in stream:
-            answers.put(line)
+            replies.put(line)
             bell.set()
-    answers.put(b"")
+    replies.put(b"")
     bell.set()
 
 
 def main() -> None:
     """Serve trials until the input ends."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print goes to the error stream, not among the answers
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print goes to the error stream, not among the replies
     requests: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
     while True:
@@ -177,8 +177,8 @@ def main() -> None:
         folder = request["cache_folder"]
         trial = Trial.from_description(request["trial"])
         outcome = attempt(trial, request["data_dir"], None if folder is None else Path(folder))
-        answers.write(json.dumps(outcome) + "\n")
-        answers.flush()
+        replies.write(json.dumps(outcome) + "\n")
+        replies.flush()
 
 
 def _read_requests(requests: "queue.Queue[str]") -> None:

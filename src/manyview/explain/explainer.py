@@ -1,13 +1,13 @@
-"""Reasons: which neighbours, through which views, carried how much of an answer.
+"""Reasons: which neighbors, through which views, carried how much of a prediction.
 
-The logits of a sample are a sum over its neighbours, itself among them,
+The logits of a sample are a sum over its neighbors, itself among them,
 
     z_i = sum_j S_ij m_j,        m_j = relu(sum_k S_jk H_k W1) W2        (two layers)
 
-with the selected graph S and the messages m_j of the last layer, so each neighbour's part is
+with the selected graph S and the messages m_j of the last layer, so each neighbor's part is
 S_ij m_j, whatever the depth. An edge's weight is a sum over views, which splits the part among
 them. Given which hidden units are on, the rest is linear as well (there is no bias), so the same
-logits are also a sum over the samples k whose features reach the sample through its neighbours.
+logits are also a sum over the samples k whose features reach the sample through its neighbors.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from scipy import sparse
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView
 from manyview.explain.records import Evidence, Explanation, ViewEffect, ViewEvidence
-from manyview.network.replay import FittedPass
+from manyview.network.replay import NetworkReplay
 from manyview.numerics import softmax
 
 
@@ -32,14 +32,14 @@ class Explainer:
     Attributes
     ----------
     view_graphs
-        Each view's renormalised graph, by name.
+        Each view's renormalized graph, by name.
     selected
         The graph the network convolves with.
     given
         [sample] class numbers, -1 where no label was given.
     """
 
-    fitted: FittedPass
+    fitted: NetworkReplay
     view_graphs: dict[str, sparse.csr_array]
     selected: sparse.csr_array
     classes: np.ndarray
@@ -49,7 +49,7 @@ class Explainer:
     @cached_property
     def logits(self) -> np.ndarray:
         """Logits of all samples, divided by the temperature: [sample, class]."""
-        messages = self.fitted.attachment.messages[-1].astype(np.float64)
+        messages = self.fitted.inductive_state.messages[-1].astype(np.float64)
         return np.asarray(self.selected @ messages / self.temperature)
 
     @cached_property
@@ -66,12 +66,12 @@ class Explainer:
         return np.asarray(self.logits_without[view][row])
 
     def explain(self, row: int, names: Sequence[str]) -> Explanation:
-        """Explain the answer of the sample in this row; `names` has one name a sample."""
+        """Explain the prediction of the sample in this row; `names` has one name a sample."""
         logits = self.logits[row]
         probabilities = softmax(logits[None])[0]
         pair = np.argsort(-logits, kind="stable")[:2]
         neighbors, weights = _row(self.selected, row)
-        messages = self.fitted.attachment.messages[-1][:, pair].astype(np.float64)
+        messages = self.fitted.inductive_state.messages[-1][:, pair].astype(np.float64)
         parts = weights[:, None] * messages[neighbors] / self.temperature  # [neighbor, of two]
         shares = self._view_shares(row, neighbors)
         found = [
@@ -84,7 +84,7 @@ class Explainer:
             name=names[row],
             given=self._label(self.given[row]),
             probabilities=dict(zip(self.classes.tolist(), probabilities.tolist(), strict=True)),
-            answer=self._label(pair[0]),
+            prediction=self._label(pair[0]),
             runner_up=self._label(pair[1]),
             logit=float(parts[:, 0].sum()),
             runner_up_logit=float(parts[:, 1].sum()),
@@ -96,18 +96,18 @@ class Explainer:
         )
 
     def view_effects(self, truth: np.ndarray) -> tuple[ViewEffect, ...]:
-        """Compare the answers with all views and without each; `truth` is -1 where unknown."""
-        answers, is_scored = self.logits.argmax(axis=1), truth != UNKNOWN
-        right = _accuracy(answers, truth, is_scored)
+        """Compare the predictions with all views and without each; `truth` is -1 where unknown."""
+        predictions, is_scored = self.logits.argmax(axis=1), truth != UNKNOWN
+        right = _accuracy(predictions, truth, is_scored)
         effects = []
         for view, logits in zip(self.view_graphs, self.logits_without, strict=False):
             without = logits.argmax(axis=1)
-            n_changed = int((without != answers).sum())
+            n_changed = int((without != predictions).sum())
             effects.append(
                 ViewEffect(
                     view=view,
                     n_changed=n_changed,
-                    share_changed=n_changed / len(answers),
+                    share_changed=n_changed / len(predictions),
                     n_scored=int(is_scored.sum()),
                     accuracy=right,
                     accuracy_without=_accuracy(without, truth, is_scored),
@@ -117,7 +117,7 @@ class Explainer:
 
     def _views(self, row: int, parts: np.ndarray, shares: np.ndarray) -> tuple[ViewEvidence, ...]:
         sums = shares.T @ parts  # [view, of two]
-        answer = self.logits[row].argmax()
+        prediction = self.logits[row].argmax()
         found = []
         for number, view in enumerate(self.view_graphs):
             without, probability = None, None
@@ -127,11 +127,11 @@ class Explainer:
             found.append(
                 ViewEvidence(
                     view=view,
-                    for_answer=float(sums[number, 0]),
+                    for_prediction=float(sums[number, 0]),
                     for_runner_up=float(sums[number, 1]),
-                    answer_without=None if without is None else self._label(without),
+                    prediction_without=None if without is None else self._label(without),
                     probability_without=probability,
-                    changes_answer=without is not None and bool(without != answer),
+                    changes_prediction=without is not None and bool(without != prediction),
                 )
             )
         return tuple(found)
@@ -148,18 +148,20 @@ class Explainer:
 
     def _sources(self, row: int, pair: np.ndarray, names: Sequence[str]) -> tuple[Evidence, ...]:
         """Walk back through the layers with the hidden units that are on held fixed."""
-        attachment = self.fitted.attachment
+        inductive_state = self.fitted.inductive_state
         rows, weights = _row(self.selected, row)
         n_classes = len(self.classes)
         # Derivative of the two logits by what these rows send: [of two, row, output].
         slopes = weights[:, None] * np.eye(n_classes)[pair][:, None, :]
-        for layer in range(len(attachment.weights) - 1, 0, -1):
+        for layer in range(len(inductive_state.weights) - 1, 0, -1):
             step = self.selected[rows].astype(np.float64)
-            is_on = step @ attachment.messages[layer - 1].astype(np.float64) > 0  # [row, hidden]
-            slopes = (slopes @ attachment.weights[layer].astype(np.float64).T) * is_on
+            is_on = (
+                step @ inductive_state.messages[layer - 1].astype(np.float64) > 0
+            )  # [row, hidden]
+            slopes = (slopes @ inductive_state.weights[layer].astype(np.float64).T) * is_on
             rows = np.unique(step.indices)
             slopes = np.stack([step[:, rows].T @ one for one in slopes])
-        sent = attachment.messages[0][rows].astype(np.float64)
+        sent = inductive_state.messages[0][rows].astype(np.float64)
         parts = (slopes * sent).sum(axis=2).T / self.temperature  # [row, of two]
         nobody = np.zeros(0)
         return _largest_first(
@@ -176,13 +178,13 @@ class Explainer:
             row=row,
             name=names[row],
             given=self._label(self.given[row]),
-            answer=self._label(self.logits[row].argmax()),
+            prediction=self._label(self.logits[row].argmax()),
             views={
                 view: share
                 for view, share in zip(self.view_graphs, shares.tolist(), strict=False)
                 if share > 0
             },
-            for_answer=float(part[0]),
+            for_prediction=float(part[0]),
             for_runner_up=float(part[1]),
         )
 
@@ -199,17 +201,17 @@ def _largest_first(parts: list[Evidence]) -> tuple[Evidence, ...]:
     return tuple(sorted(parts, key=lambda one: -abs(one.margin)))
 
 
-def _accuracy(answers: np.ndarray, truth: np.ndarray, is_scored: np.ndarray) -> float | None:
-    return float((answers == truth)[is_scored].mean()) if is_scored.any() else None
+def _accuracy(predictions: np.ndarray, truth: np.ndarray, is_scored: np.ndarray) -> float | None:
+    return float((predictions == truth)[is_scored].mean()) if is_scored.any() else None
 
 
 def explain_new(
     explainer: Explainer, views: MultiView, name: str, names: Sequence[str]
 ) -> Explanation:
-    """Explain the answer of one new sample.
+    """Explain the prediction of one new sample.
 
-    Its answer without a view is the one it gets when it comes without that view. A sample that
-    has no other view keeps its answer, because nothing would be left to say of it.
+    Its prediction without a view is the one it gets when it comes without that view. A sample that
+    has no other view keeps its prediction, because nothing would be left to say of it.
 
     Parameters
     ----------
@@ -224,10 +226,11 @@ def explain_new(
     -------
     Rows are those of the fitted samples; that of the new one is their number.
     """
-    attachment = explainer.fitted.attachment
-    links = attachment.attached(views)
+    inductive_state = explainer.fitted.inductive_state
+    links = inductive_state.link(views)
     messages = [
-        np.vstack([sent, own]) for sent, own in zip(attachment.messages, links.own, strict=True)
+        np.vstack([sent, own])
+        for sent, own in zip(inductive_state.messages, links.own, strict=True)
     ]
     with_it = _WithNewSample(
         **{one.name: getattr(explainer, one.name) for one in fields(explainer)},
@@ -236,7 +239,9 @@ def explain_new(
     )
     with_it = replace(
         with_it,
-        fitted=replace(explainer.fitted, attachment=replace(attachment, messages=messages)),
+        fitted=replace(
+            explainer.fitted, inductive_state=replace(inductive_state, messages=messages)
+        ),
         view_graphs={
             view: _with_row(graph, links.view_edges[view], 1 / links.view_degrees[view])
             for view, graph in explainer.view_graphs.items()
@@ -259,8 +264,8 @@ class _WithNewSample(Explainer):
         present = self.views.present.copy()
         present[:, self.views.names.index(name)] = False
         left = MultiView(self.views, present=present) if present.any() else self.views
-        attachment = self.explainer.fitted.attachment
-        return np.asarray(attachment.logits(left)[0] / self.temperature)
+        inductive_state = self.explainer.fitted.inductive_state
+        return np.asarray(inductive_state.logits(left)[0] / self.temperature)
 
 
 def _with_row(

@@ -1,4 +1,4 @@
-"""What a reason is: parts of an answer that add up to it, and the sample it is asked for."""
+"""What a reason is: parts of a prediction that add up to it, and the sample it is asked for."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -21,51 +21,51 @@ class Evidence:
         The sample.
     given
         Its known label, None where it has none.
-    answer
-        What the method answers for it.
+    prediction
+        What the method predictions for it.
     views
-        Share of each view in the edge; sums to 1. Empty for a source, which may be no neighbour.
-    for_answer, for_runner_up
+        Share of each view in the edge; sums to 1. Empty for a source, which may be no neighbor.
+    for_prediction, for_runner_up
         Its part of the two logits.
     """
 
     row: int
     name: str
     given: Any
-    answer: Any
+    prediction: Any
     views: dict[str, float]
-    for_answer: float
+    for_prediction: float
     for_runner_up: float
 
     @property
     def margin(self) -> float:
-        """Its part of the log-odds of the answer against the runner-up."""
-        return self.for_answer - self.for_runner_up
+        """Its part of the log-odds of the prediction against the runner-up."""
+        return self.for_prediction - self.for_runner_up
 
 
 @dataclass(frozen=True)
 class ViewEvidence:
-    """A view's part of the logits, over all neighbours, and the answer when it is left out.
+    """A view's part of the logits, over all neighbors, and the prediction when it is left out.
 
-    `answer_without` and its probability are None where there is no other view.
+    `prediction_without` and its probability are None where there is no other view.
     """
 
     view: str
-    for_answer: float
+    for_prediction: float
     for_runner_up: float
-    answer_without: Any
+    prediction_without: Any
     probability_without: float | None
-    changes_answer: bool
+    changes_prediction: bool
 
     @property
     def margin(self) -> float:
-        """Its part of the log-odds of the answer against the runner-up."""
-        return self.for_answer - self.for_runner_up
+        """Its part of the log-odds of the prediction against the runner-up."""
+        return self.for_prediction - self.for_runner_up
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a sample got its answer; every list of parts adds up to the logits.
+    """Why a sample got its prediction; every list of parts adds up to the logits.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Explanation:
         The sample, and its known label or None; a new sample stands after the fitted ones.
     probabilities
         Of every class.
-    answer, runner_up
+    prediction, runner_up
         The two likeliest classes.
     logit, runner_up_logit
         Theirs, divided by the temperature, so that `margin`, their difference, is the logarithm
@@ -81,18 +81,18 @@ class Explanation:
     itself
         The sample's own part, through its self-loop.
     neighbors
-        The parts of its neighbours, the largest margins, for or against, first.
+        The parts of its neighbors, the largest margins, for or against, first.
     sources
         The same logits by the samples whose features they come from, as many layers away.
     views
-        The same logits by the view of the edges, and the answer without each view.
+        The same logits by the view of the edges, and the prediction without each view.
     """
 
     row: int
     name: str
     given: Any
     probabilities: dict[Any, float]
-    answer: Any
+    prediction: Any
     runner_up: Any
     logit: float
     runner_up_logit: float
@@ -104,13 +104,13 @@ class Explanation:
 
     @property
     def margin(self) -> float:
-        """Log-odds of the answer against the runner-up."""
+        """Log-odds of the prediction against the runner-up."""
         return self.logit - self.runner_up_logit
 
     def rest(self, n_shown: int) -> tuple[int, float, float]:
-        """Count the neighbours after the first ones, and sum their parts of the two logits."""
+        """Count the neighbors after the first ones, and sum their parts of the two logits."""
         left = self.neighbors[n_shown:]
-        sums = sum(one.for_answer for one in left), sum(one.for_runner_up for one in left)
+        sums = sum(one.for_prediction for one in left), sum(one.for_runner_up for one in left)
         return len(left), float(sums[0]), float(sums[1])
 
     def document(self) -> dict[str, Any]:
@@ -128,12 +128,12 @@ class Explanation:
 
 @dataclass(frozen=True)
 class ViewEffect:
-    """What leaving one view out does to the answers of all samples, without learning anew.
+    """What leaving one view out does to the predictions of all samples, without learning anew.
 
     Attributes
     ----------
     n_changed, share_changed
-        Answers that become another.
+        Predictions that become another.
     n_scored
         Samples whose label is known, on which the accuracies are counted.
     accuracy, accuracy_without

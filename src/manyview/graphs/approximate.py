@@ -1,4 +1,4 @@
-"""Nearest neighbours of very many samples, not all of them found, and how many are.
+"""Nearest neighbors of very many samples, not all of them found, and how many are.
 
 features -> approximate_neighbors -> neighbor_graph
 """
@@ -13,7 +13,7 @@ from scipy import sparse
 from manyview.data.views import View
 from manyview.errors import InputError
 from manyview.graphs.neighbors import (
-    NOBODY,
+    NO_NEIGHBOR,
     Neighbors,
     cosine_distances_on_pairs,
     distances_on_pairs,
@@ -22,24 +22,24 @@ from manyview.graphs.neighbors import (
 )
 
 MIN_RECALL = 0.9
-N_MEASURED = 500  # samples whose neighbours are also searched exactly
-EFFORTS = (2, 4)  # neighbours kept during the search, over those asked for: first and second try
+N_MEASURED = 500  # samples whose neighbors are also searched exactly
+EFFORTS = (2, 4)  # neighbors kept during the search, over those asked for: first and second try
 N_SPARE = 4  # candidates ranked anew beyond those asked for: the sample itself, near ties
-MIN_SEARCHED = 20  # neighbours kept during the search, at least
+MIN_SEARCHED = 20  # neighbors kept during the search, at least
 BLOCK_PAIRS, BLOCK_ROWS = 2**20, 2**16  # candidates ranked, and rows brought to float32, at a time
 
 
 def approximate_neighbors(
     features: View, *, n_neighbors: int, metric: str = "cosine", seed: int = 0
 ) -> Neighbors:
-    """Find most of the nearest others of each sample, by nearest neighbour descent.
+    """Find most of the nearest others of each sample, by nearest neighbor descent.
 
     Rows of zeros, right angles and duplicates are treated as `nearest_neighbors` does, and
     what is found is ranked by the same distances. The recall is measured on 500 samples drawn
     with `seed`: the share of their k nearest that were found, where any sample that is not
     farther than the k-th nearest counts. Below 0.9 the search is repeated with twice the effort.
 
-    The same seed gives the same neighbours on the same number of threads.
+    The same seed gives the same neighbors on the same number of threads.
 
     Warns
     -----
@@ -63,7 +63,7 @@ def approximate_neighbors(
             break
     else:
         warnings.warn(
-            f"the approximate search found {recall:.0%} of the nearest neighbours, should be "
+            f"the approximate search found {recall:.0%} of the nearest neighbors, should be "
             f"{MIN_RECALL:.0%}: its graph is worse than an exact one. Use "
             "neighbor_search='exact' if the time allows.",
             UserWarning,
@@ -73,14 +73,14 @@ def approximate_neighbors(
 
 
 def recall_of(distances: np.ndarray, reach: np.ndarray) -> float:
-    """Share of the true neighbours that were found, from distances alone.
+    """Share of the true neighbors that were found, from distances alone.
 
-    Who is not farther than the last true neighbour counts: equally near ones are as good.
+    Who is not farther than the last true neighbor counts: equally near ones are as good.
 
     Parameters
     ----------
     distances, reach
-        [query, rank] distances of those found and of the true neighbours; inf for nobody.
+        [query, rank] distances of those found and of the true neighbors; inf for nobody.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def import_pynndescent(n_samples: int) -> Any:
         import pynndescent
     except ImportError as error:
         raise InputError(
-            f"the approximate search for neighbours among {n_samples:,} samples needs pynndescent, "
+            f"the approximate search for neighbors among {n_samples:,} samples needs pynndescent, "
             "which is not installed. Install it with: pip install 'manyview[scale]', or use "
             "neighbor_search='exact', which compares all pairs."
         ) from error
@@ -125,7 +125,7 @@ def _points(features: View, scales: np.ndarray | None, searched: np.ndarray) -> 
 
 
 def _candidates(points: View, n_searched: int, metric: str, seed: int) -> np.ndarray:
-    """Run nearest neighbour descent: [point, rank] points near each, itself among them."""
+    """Run nearest neighbor descent: [point, rank] points near each, itself among them."""
     n_threads = torch.get_num_threads()
     pynndescent = import_pynndescent(points.shape[0])
     try:
@@ -153,7 +153,7 @@ def _ranked(
 ) -> Neighbors:
     """Rank each sample's candidates by their distances, and leave out the sample itself."""
     n_samples, n_candidates = features.shape[0], candidates.shape[1]
-    indices = np.full((n_samples, n_neighbors), NOBODY, dtype=np.int64)
+    indices = np.full((n_samples, n_neighbors), NO_NEIGHBOR, dtype=np.int64)
     distances = np.full((n_samples, n_neighbors), np.inf, dtype=np.float32)
     block = max(1, BLOCK_PAIRS // n_candidates)
     for start in range(0, len(searched), block):
@@ -166,17 +166,17 @@ def _ranked(
         order = np.argsort(reach, axis=1, kind="stable")[:, :n_neighbors]
         distances[rows] = np.take_along_axis(reach, order, axis=1)
         indices[rows] = np.take_along_axis(columns, order, axis=1)
-    indices[np.isinf(distances)] = NOBODY
+    indices[np.isinf(distances)] = NO_NEIGHBOR
     return Neighbors(indices, distances)
 
 
 def _exact_reach(
     features: View, scales: np.ndarray | None, rows: np.ndarray, n_neighbors: int
 ) -> np.ndarray:
-    """Distances of the true neighbours of some samples: [row, rank], ascending."""
+    """Distances of the true neighbors of some samples: [row, rank], ascending."""
     metric = "euclidean" if scales is None else "cosine"
     found = nearest_neighbors(features[rows], features, n_neighbors=n_neighbors + 1, metric=metric)
-    is_nobody = found.indices == NOBODY
+    is_nobody = found.indices == NO_NEIGHBOR
     reach = _pair_distances(
         features, scales, rows, np.where(is_nobody, rows[:, None], found.indices)
     )

@@ -1,4 +1,4 @@
-"""Neighbours kept on disk, named by the content they follow from.
+"""Neighbors kept on disk, named by the content they follow from.
 
     CACHE/neighbors-KEY.npz     indices, distances and recall; plain arrays, nothing pickled
 
@@ -8,7 +8,6 @@ is never out of date. Any file may be deleted at any time.
 
 import hashlib
 import json
-import os
 import warnings
 import zipfile
 from pathlib import Path
@@ -17,12 +16,13 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.views import View
-from manyview.errors import DataFileError, InputError
+from manyview.errors import DataFileError
 from manyview.graphs.knn_graph import find_neighbors, is_approximate
 from manyview.graphs.neighbors import Neighbors
+from manyview.system.config import get_config
 from manyview.system.files import whole_file
 
-SEARCH_VERSION = 1  # raised whenever the same features no longer give the same neighbours
+SEARCH_VERSION = 1  # raised whenever the same features no longer give the same neighbors
 BLOCK_ROWS = 2**14  # rows hashed at a time
 
 
@@ -33,13 +33,14 @@ def cached_neighbors(
     metric: str,
     search: str,
     seed: int,
-    cache_dir: str | Path | None,
 ) -> Neighbors:
-    """Find the neighbours of each sample, or take them from `cache_dir` if they lie there.
+    """Find the neighbors of each sample, or read them from the cache folder of the process.
 
-    A damaged file is told of and written anew; a folder that cannot be written is told of, and
-    the neighbours are found all the same.
+    That is `cache_dir` of `config_context`; None keeps nothing. A damaged file gives a warning
+    and is written again; so does a folder that cannot be written, and the neighbors are found
+    all the same.
     """
+    cache_dir = get_config().cache_dir
     approximate = is_approximate(search, features.shape[0])
     settings = {
         "n_neighbors": n_neighbors,
@@ -87,17 +88,6 @@ def content_key(features: View, settings: dict[str, object]) -> str:
     return digest.hexdigest()
 
 
-def check_cache_dir(cache_dir: object) -> None:
-    """Refuse a cache that is no path, or where no folder can be."""
-    if cache_dir is None:
-        return
-    if not isinstance(cache_dir, (str, os.PathLike)):
-        raise InputError(f"cache_dir must be a folder or None; got {cache_dir!r}.")
-    folder = Path(cache_dir).expanduser()
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"cache_dir must be a folder; {str(folder)!r} is a file.")
-
-
 def _read(path: Path, shape: tuple[int, int]) -> Neighbors | None:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
@@ -105,7 +95,7 @@ def _read(path: Path, shape: tuple[int, int]) -> Neighbors | None:
             recall = float(archive["recall"])
         n_samples = shape[0]
         if indices.shape != shape or distances.shape != shape:
-            raise ValueError(f"it holds neighbours of shape {indices.shape}, not {shape}")
+            raise ValueError(f"it holds neighbors of shape {indices.shape}, not {shape}")
         if indices.min(initial=0) < -1 or indices.max(initial=0) >= n_samples:
             raise ValueError("it names samples that do not exist")
     except (FileNotFoundError, NotADirectoryError):
@@ -113,8 +103,7 @@ def _read(path: Path, shape: tuple[int, int]) -> Neighbors | None:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         reason = " ".join(str(error).split())
         warnings.warn(
-            f"the cached neighbours in {path} cannot be read ({reason[:120]}); "
-            "they are found anew.",
+            f"the cached neighbors in {path} cannot be read ({reason[:120]}); they are found anew.",
             UserWarning,
             stacklevel=3,
         )
@@ -133,4 +122,4 @@ def _write(path: Path, found: Neighbors) -> None:
                 recall=np.float64(found.recall),
             )
     except (OSError, DataFileError) as error:
-        warnings.warn(f"neighbours are not kept: {error}", UserWarning, stacklevel=3)
+        warnings.warn(f"neighbors are not kept: {error}", UserWarning, stacklevel=3)

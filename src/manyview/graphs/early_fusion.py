@@ -1,13 +1,12 @@
-"""Neighbours in all views together: one graph more, for the networks that teach.
+"""Neighbors in all views together: one graph more, for the networks that teach.
 
 Each view's graph holds those who are near in that view, and many of its edges are chance. Two
 samples that are near in the sum of all views are far more often of one class.
 
-scaled views -> joint_features -> find_neighbors -> joint_graph
+scaled views -> joint_features -> find_neighbors -> early_fusion_graph
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -23,9 +22,9 @@ MOST_CENTERED = 2**26  # values of sparse views that are made dense to subtract 
 def joint_features(
     features: Sequence[View], scaling: InputScaling, present: np.ndarray | None
 ) -> View:
-    """Put all views side by side, each of mean length 1 and centred: the network's input.
+    """Put all views side by side, each of mean length 1 and centered: the network's input.
 
-    Sparse views of more than 2^26 values together are left sparse and thus not centred.
+    Sparse views of more than 2^26 values together are left sparse and thus not centered.
 
     Shapes
     ------
@@ -46,7 +45,7 @@ def joint_features(
     return joined
 
 
-def joint_graph(
+def early_fusion_graph(
     features: Sequence[View],
     scaling: InputScaling,
     present: np.ndarray | None,
@@ -58,7 +57,6 @@ def joint_graph(
     min_common_neighbors: int = 0,
     search: str = "auto",
     seed: int = 0,
-    cache_dir: str | Path | None = None,
 ) -> sparse.csr_array:
     """Link each sample to its nearest in all views together: symmetric, 0/1, no self-loops.
 
@@ -71,6 +69,5 @@ def joint_graph(
         metric=metric,
         search=search,
         seed=seed,
-        cache_dir=cache_dir,
     )
     return neighbor_graph(found, symmetry=symmetry, min_common_neighbors=min_common_neighbors)

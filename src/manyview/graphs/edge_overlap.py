@@ -1,6 +1,6 @@
 """How far graphs confirm each other, without a label: edges of one that others have, too.
 
-Samples that belong together are neighbours in several views. A view of noise links samples by
+Samples that belong together are neighbors in several views. A view of noise links samples by
 chance, and hardly any of its edges is found elsewhere.
 """
 
@@ -29,7 +29,7 @@ def shared_edges(graph: sparse.csr_array, others: Sequence[sparse.csr_array]) ->
     return float(np.mean(n_shared) / n_edges)
 
 
-def confirmed_shares(graphs: Sequence[sparse.csr_array]) -> np.ndarray:
+def overlap_weights(graphs: Sequence[sparse.csr_array]) -> np.ndarray:
     """Weigh graphs by how far the others confirm their edges, beyond chance: [graph], sum to 1.
 
         share_g ~ mean over the others h of (e_gh - d_h) / (1 - d_h)
@@ -41,7 +41,7 @@ def confirmed_shares(graphs: Sequence[sparse.csr_array]) -> np.ndarray:
     --------
     >>> one = sparse.csr_array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
     >>> other = sparse.csr_array([[0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
-    >>> confirmed_shares([one, one, other]).round(3)
+    >>> overlap_weights([one, one, other]).round(3)
     array([0.5, 0.5, 0. ])
     """
     off = [sparse.csr_array(sparse.triu(graph, k=1)) for graph in graphs]

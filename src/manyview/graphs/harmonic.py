@@ -1,7 +1,7 @@
 """Labels spread over a graph: held fast where they are known, or pulled towards them.
 
-codes -> harmonic_labels            F = Y on labeled samples, (L F)_u = 0 on the others
-codes -> one_hot -> smoothed_labels (I + K) F = Y
+y_encoded -> harmonic_labels            F = Y on labeled samples, (L F)_u = 0 on the others
+y_encoded -> one_hot -> smoothed_labels (I + K) F = Y
 """
 
 import warnings
@@ -17,14 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.data.labels import one_hot
 
 TOLERANCE = 1e-12  # length of the residual over that of the right-hand side
-MAX_ITERATIONS = 2000  # beyond, as on long chains, a factorisation is the faster way
-RIDGE = 1e-14  # of the diagonal: keeps a factorisation from dividing rounding by rounding
+MAX_ITERATIONS = 2000  # beyond, as on long chains, a factorization is the faster way
+RIDGE = 1e-14  # of the diagonal: keeps a factorization from dividing rounding by rounding
 
 
 def harmonic_labels(
-    laplacian: sparse.csr_array | np.ndarray, codes: np.ndarray, n_classes: int
+    laplacian: sparse.csr_array | np.ndarray, y_encoded: np.ndarray, n_classes: int
 ) -> np.ndarray:
-    """Hold known labels and make all others agree with their neighbours: F [sample, class].
+    """Hold known labels and make all others agree with their neighbors: F [sample, class].
 
         F_l = Y_l,  F_u = -L_uu^-1 L_ul Y_l
 
@@ -36,13 +36,13 @@ def harmonic_labels(
     laplacian
         Symmetric and positive semidefinite, as `laplacian` and `normalized_laplacian` give,
         or a weighted sum of such.
-    codes
+    y_encoded
         [sample] class code, -1 where unknown.
 
     Notes
     -----
     Sparse systems are solved by conjugate gradients to a relative residual of 1e-12 and, if
-    2,000 iterations do not get there, by factorising; dense ones always by factorising.
+    2,000 iterations do not get there, by factorizing; dense ones always by factorizing.
 
     Examples
     --------
@@ -57,8 +57,8 @@ def harmonic_labels(
            [0.333, 0.667],
            [0.   , 1.   ]])
     """
-    labels = one_hot(codes, n_classes)
-    is_labeled = codes >= 0
+    labels = one_hot(y_encoded, n_classes)
+    is_labeled = y_encoded >= 0
     unknown = np.flatnonzero(_is_reached(laplacian, is_labeled) & ~is_labeled)
     if len(unknown):
         rows: Any = laplacian[unknown].astype(np.float64)
@@ -85,7 +85,7 @@ def smoothed_labels(
     -----
     ConvergenceWarning
         When 2,000 conjugate gradient iterations do not solve for an operator. A matrix is
-        factorised then.
+        factorized then.
 
     Examples
     --------

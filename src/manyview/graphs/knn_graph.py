@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.views import View
-from manyview.errors import check_choice
 from manyview.graphs.approximate import approximate_neighbors, import_pynndescent
-from manyview.graphs.neighbors import NOBODY, Neighbors, nearest_neighbors
+from manyview.graphs.neighbors import NO_NEIGHBOR, Neighbors, nearest_neighbors
+from manyview.validation import check_choice
 
 SEARCHES = ("auto", "exact", "approximate")
 EXACT_UP_TO = 30_000  # samples; beyond, comparing all pairs takes minutes and then hours
@@ -56,11 +56,11 @@ def neighbor_graph(
     """Link each sample to those found for it: a symmetric 0/1 graph without self-loops.
 
     `symmetry="union"` keeps an edge when either end chose the other, `"mutual"` when both
-    did. Edges whose ends share fewer than `min_common_neighbors` neighbours are then
+    did. Edges whose ends share fewer than `min_common_neighbors` neighbors are then
     removed, all at once.
     """
     n_samples = len(found.indices)
-    is_edge = found.indices != NOBODY
+    is_edge = found.indices != NO_NEIGHBOR
     starts = np.concatenate([[0], np.cumsum(is_edge.sum(axis=1))])
     columns = found.indices[is_edge].astype(np.int32)
     directed = sparse.csr_array(
@@ -76,7 +76,7 @@ def neighbor_graph(
 
 
 def _pruned(graph: sparse.csr_array, min_common_neighbors: int) -> sparse.csr_array:
-    """Keep the edges whose ends share enough neighbours, counted over blocks of rows."""
+    """Keep the edges whose ends share enough neighbors, counted over blocks of rows."""
     n_samples = graph.shape[0]
     n_paths = int((np.diff(graph.indptr).astype(np.int64) ** 2).sum())  # of two steps
     n_blocks = max(1, min(n_samples, -(-n_paths // PRUNED_AT_ONCE)))

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours, in bounded memory.
+"""Exact nearest neighbors, in bounded memory.
 
 features -> nearest_neighbors -> neighbor_graph -> (renormalize, GraphSupport)
 """
@@ -15,7 +15,7 @@ from manyview.data.views import View, row_blocks
 BLOCK_BYTES = 64 * 2**20  # one block of distances; bounds the memory at any number of samples
 POINT_BYTES = 2**28  # points brought to float64 at a time
 PAIR_BYTES = 2**20  # one block of differences; stays in the cache
-NOBODY = -1
+NO_NEIGHBOR = -1
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Neighbors:
     Attributes
     ----------
     indices
-        [query, rank] row of the point; -1 where a query has fewer neighbours.
+        [query, rank] row of the point; -1 where a query has fewer neighbors.
     distances
         [query, rank] 1 - cosine, or the squared Euclidean distance; inf beside -1.
     recall
-        Share of the true neighbours that were found; 1 for an exact search.
+        Share of the true neighbors that were found; 1 for an exact search.
     """
 
     indices: np.ndarray
@@ -39,7 +39,7 @@ class Neighbors:
     def among(self, rows: np.ndarray, n_samples: int) -> "Neighbors":
         """Give the points of a search among some samples their numbers among all.
 
-        Samples outside `rows` have no neighbours.
+        Samples outside `rows` have no neighbors.
 
         Examples
         --------
@@ -48,9 +48,9 @@ class Neighbors:
         array([ 2, -1,  0])
         """
         shape = (n_samples, self.indices.shape[1])
-        indices = np.full(shape, NOBODY, dtype=np.int64)
+        indices = np.full(shape, NO_NEIGHBOR, dtype=np.int64)
         distances = np.full(shape, np.inf, dtype=self.distances.dtype)
-        indices[rows] = np.where(self.indices == NOBODY, NOBODY, rows[self.indices])
+        indices[rows] = np.where(self.indices == NO_NEIGHBOR, NO_NEIGHBOR, rows[self.indices])
         distances[rows] = self.distances
         return Neighbors(indices, distances, self.recall)
 
@@ -65,8 +65,8 @@ def nearest_neighbors(
     """Find the exact nearest points of each query, equal distances in order of row number.
 
     Without `points` the queries are searched among themselves and nobody is their own
-    neighbour. Under cosine, rows of zeros have no direction: they have no neighbours and
-    are nobody's; points at a right angle share nothing and are no neighbours either.
+    neighbor. Under cosine, rows of zeros have no direction: they have no neighbors and
+    are nobody's; points at a right angle share nothing and are no neighbors either.
 
     Distances are computed in float64, made 0 where they are 0 up to rounding, and compared
     in float32, so that duplicates tie exactly and the order never hangs on the last bit of a
@@ -84,7 +84,7 @@ def nearest_neighbors(
     points = queries if points is None else points
     n_queries, n_points = queries.shape[0], points.shape[0]
     n_kept = min(n_neighbors, n_points - among_themselves)
-    indices = np.full((n_queries, n_neighbors), NOBODY, dtype=np.int64)
+    indices = np.full((n_queries, n_neighbors), NO_NEIGHBOR, dtype=np.int64)
     distances = np.full((n_queries, n_neighbors), np.inf, dtype=np.float32)
     origin = _origin(queries, points) if metric == "euclidean" else None
     for columns in row_blocks(points, POINT_BYTES):
@@ -104,7 +104,7 @@ def nearest_neighbors(
                 (indices[rows], distances[rows]), (found + columns.start, reach), n_kept
             )
             indices[rows, :n_kept], distances[rows, :n_kept] = found, reach
-    indices[np.isinf(distances)] = NOBODY
+    indices[np.isinf(distances)] = NO_NEIGHBOR
     return Neighbors(indices, distances)
 
 

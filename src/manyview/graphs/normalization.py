@@ -1,4 +1,4 @@
-"""Scale a graph by its degrees: renormalised with self-loops, Eq. (2), and its Laplacians."""
+"""Scale a graph by its degrees: renormalized with self-loops, Eq. (2), and its Laplacians."""
 
 from collections.abc import Sequence
 from typing import Any

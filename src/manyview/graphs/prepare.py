@@ -1,7 +1,6 @@
 """Prepared views: every view scaled, and its graph built."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -16,13 +15,13 @@ from manyview.data.scaling import (
     scaling_by_view,
 )
 from manyview.data.views import MultiView, View
-from manyview.errors import InputError, check_choice
+from manyview.errors import InputError
 from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.precomputed import given_graph
 from manyview.graphs.scaling_choice import AUTO, choose_scalings
-from manyview.validation import check_whole_number
+from manyview.validation import check_choice, check_whole_number
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class PreparedViews:
         Graph of each view without self-loops, given graphs included. Samples that lack the view
         have no edges.
     recalls
-        Share of the true neighbours in each feature view's graph; 1 where the search was exact.
+        Share of the true neighbors in each feature view's graph; 1 where the search was exact.
     present
         [sample, view] True where the sample has the view.
     """
@@ -79,13 +78,12 @@ def prepare_views(
     min_common_neighbors: int = 0,
     search: str = "auto",
     seed: int = 0,
-    cache_dir: str | Path | None = None,
 ) -> PreparedViews:
-    """Scale every feature view and link its samples to their nearest neighbours.
+    """Scale every feature view and link its samples to their nearest neighbors.
 
     `search` is "exact", "approximate", or "auto" (see `find_neighbors`); `seed` is that of an
     approximate one, and of the samples by which `choose_scalings` judges where the scaling is
-    "auto". With `cache_dir`, neighbours are kept there and taken from there.
+    "auto".
     """
     scalings = choose_scalings(
         views,
@@ -108,7 +106,6 @@ def prepare_views(
             metric=metric,
             search=search,
             seed=seed,
-            cache_dir=cache_dir,
         )
         if rows is not None:
             found = found.among(rows, len(views))
@@ -124,7 +121,7 @@ def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
 
     Two layers see two steps, about k^2 samples: for ten labeled ones among them k^2 times the
     labeled share must be 10. That is held between 10 and 20, and below a third of a class's
-    expected size (at least 3), because more neighbours than a class has members would link
+    expected size (at least 3), because more neighbors than a class has members would link
     every sample to other classes.
 
     Examples
@@ -140,15 +137,15 @@ def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
     return max(1, min(n_neighbors, n_samples - 1))
 
 
-def pick_n_neighbors(n_neighbors: int | str, codes: np.ndarray, n_classes: int) -> int:
+def pick_n_neighbors(n_neighbors: int | str, y_encoded: np.ndarray, n_classes: int) -> int:
     """Resolve `n_neighbors`: as chosen when "auto", else as given."""
     if isinstance(n_neighbors, str):
-        return choose_n_neighbors(len(codes), n_classes, int((codes != UNKNOWN).sum()))
+        return choose_n_neighbors(len(y_encoded), n_classes, int((y_encoded != UNKNOWN).sum()))
     return int(n_neighbors)
 
 
 def check_n_neighbors(n_neighbors: object, n_samples: int, *, auto: bool = True) -> None:
-    """Refuse a number of neighbours that is not below the number of samples, or "auto"."""
+    """Refuse a number of neighbors that is not below the number of samples, or "auto"."""
     if auto and isinstance(n_neighbors, str):
         check_choice("n_neighbors", n_neighbors, ("auto",))
         return

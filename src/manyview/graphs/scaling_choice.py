@@ -1,8 +1,8 @@
-"""Scaling chosen for each view without a label: the one whose neighbours other views confirm.
+"""Scaling chosen for each view without a label: the one whose neighbors other views confirm.
 
-How a view is scaled decides who its neighbours are, and no scaling is best for all: columns of
+How a view is scaled decides who its neighbors are, and no scaling is best for all: columns of
 different units want "standard", documents lose by it. But samples that belong together are
-neighbours in several views, so the scaling that suits a view makes more of its edges agree with
+neighbors in several views, so the scaling that suits a view makes more of its edges agree with
 the other views' graphs.
 
 views -> candidate graphs -> shared_edges -> choose_scalings

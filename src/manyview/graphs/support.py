@@ -25,7 +25,7 @@ class GraphSupport:
     row, then column (CSR). The support is symmetric and holds the whole diagonal. Numbers are
     of 32 bits where that is enough.
 
-    In large supports neighbours get places near each other, so that a product finds their
+    In large supports neighbors get places near each other, so that a product finds their
     features in the cache. The attributes below number samples by place; the layers take and
     return them in their own order, and weights of pairs and edges are in the order of places.
 
@@ -62,7 +62,7 @@ class GraphSupport:
     ) -> "GraphSupport":
         """Unite the edges of symmetric graphs and add the diagonal.
 
-        `is_reordered` says whether neighbours get places near each other; None decides by size.
+        `is_reordered` says whether neighbors get places near each other; None decides by size.
         """
         n_samples = graphs[0].shape[0]
         pattern = sparse.csr_array(sparse.eye_array(n_samples, dtype=bool))

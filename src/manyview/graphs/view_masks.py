@@ -60,6 +60,6 @@ def find_shared_views(
     else:
         bits = np.int64(1) << np.arange(n_views)
         own = present @ bits
-        codes, of_pairs = np.unique(own[lower] & own[higher], return_inverse=True)
-        sets = (codes[:, None] & bits) > 0
+        y_encoded, of_pairs = np.unique(own[lower] & own[higher], return_inverse=True)
+        sets = (y_encoded[:, None] & bits) > 0
     return SharedViews(torch.from_numpy(sets), torch.from_numpy(of_pairs.ravel()))

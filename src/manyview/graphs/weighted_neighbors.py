@@ -8,7 +8,7 @@ from scipy import sparse
 
 from manyview.data.views import View
 from manyview.graphs.neighbors import (
-    NOBODY,
+    NO_NEIGHBOR,
     distances_on_pairs,
     mean_distance,
     nearest_neighbors,
@@ -23,13 +23,13 @@ def adaptive_weights(distances: np.ndarray) -> np.ndarray:
 
         w_j = (d_{k+1} - d_j) / (k d_{k+1} - sum_{h<=k} d_h)
 
-    This is the closed form of adaptive neighbours (Nie et al., 2014). When all k + 1 lie
+    This is the closed form of adaptive neighbors (Nie et al., 2014). When all k + 1 lie
     equally far it is 0 / 0, and each of the k gets 1/k.
 
     Parameters
     ----------
     distances
-        [row, rank] squared distances of k + 1 neighbours, ascending.
+        [row, rank] squared distances of k + 1 neighbors, ascending.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def probabilistic_neighbors(features: View, *, n_neighbors: int) -> sparse.csr_a
     """Link each sample to its nearest with adaptive weights: (W + W^T) / 2, no self-loops.
 
     Rows of W sum to 1 (see `adaptive_weights`). With fewer than `n_neighbors` + 2 samples
-    there are fewer neighbours: all others but the farthest, which sets the scale.
+    there are fewer neighbors: all others but the farthest, which sets the scale.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def heat_kernel_graph(features: View, *, n_neighbors: int, seed: int) -> sparse.
     """
     n_samples = features.shape[0]
     found = nearest_neighbors(features, n_neighbors=n_neighbors, metric="euclidean").indices
-    is_edge = found.ravel() != NOBODY
+    is_edge = found.ravel() != NO_NEIGHBOR
     rows = np.repeat(np.arange(n_samples), n_neighbors)[is_edge]
     columns = found.ravel()[is_edge]
     scale = mean_distance(_drawn(features, seed)) or 1.0

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyview.data.annotated import in_order, is_annotated, rows_in
 from manyview.errors import InputError
-from manyview.validation import check_share
+from manyview.validation import check_fraction
 
 
 def annotate(
@@ -24,8 +24,8 @@ def annotate(
 
     Every name begins with the prefix; nothing else is touched.
 
-    - `.obs`: `manyview_label`, a category, the method's answer also where a label was given;
-      `manyview_probability` of that answer; `manyview_labeled`, whether a label was given;
+    - `.obs`: `manyview_label`, a category, the method's prediction also where a label was given;
+      `manyview_probability` of that prediction; `manyview_labeled`, whether a label was given;
       `manyview_confidence` of the sample's place in the graph, where the method has one.
     - `.obsm`: `manyview_probabilities` [observation, class], and `manyview_embedding`, the hidden
       features, where the method has them.
@@ -42,20 +42,20 @@ def annotate(
         Names of the fitted samples, as `read_views` gives them, where they are not all of the
         observations in their order; the others are left blank.
     min_probability
-        Answers below this are left blank.
+        Predictions below this are left blank.
     """
     if not is_annotated(data):
         raise InputError(f"data must be a MuData or an AnnData; got {type(data).__name__}.")
     check_is_fitted(model)
-    check_share("min_probability", min_probability)
+    check_fraction("min_probability", min_probability)
     rows = _fitted_rows(data, len(model.label_distributions_), sample_ids)
     from pandas import Categorical  # both kinds of data stand on it
 
     probabilities = model.label_distributions_
     surest = probabilities.max(axis=1)
-    codes = np.where(surest < min_probability, -1, probabilities.argmax(axis=1))
-    codes = np.where(rows >= 0, codes[rows], -1)
-    data.obs[f"{prefix}_label"] = Categorical.from_codes(codes, model.classes_.tolist())
+    y_encoded = np.where(surest < min_probability, -1, probabilities.argmax(axis=1))
+    y_encoded = np.where(rows >= 0, y_encoded[rows], -1)
+    data.obs[f"{prefix}_label"] = Categorical.from_codes(y_encoded, model.classes_.tolist())
     data.obs[f"{prefix}_probability"] = _laid_out(surest, rows)
     data.obs[f"{prefix}_labeled"] = model.is_labeled_[rows] & (rows >= 0)
     confidence = getattr(model, "node_confidence_", None)

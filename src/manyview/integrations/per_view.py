@@ -9,10 +9,11 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from manyview.data.coerce import as_matrix
-from manyview.data.cross_validation import AllSamples
+from manyview.data.cross_validation import TransductiveViews
 from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, View, check_views
-from manyview.errors import InputError, check_choice
+from manyview.errors import InputError
+from manyview.validation import check_choice
 
 
 class PerView(TransformerMixin, BaseEstimator):
@@ -41,11 +42,11 @@ class PerView(TransformerMixin, BaseEstimator):
     --------
     >>> from sklearn.decomposition import PCA
     >>> from sklearn.preprocessing import StandardScaler
-    >>> views = MultiView({"shape": np.arange(12.0).reshape(4, 3), "colour": np.eye(4)})
+    >>> views = MultiView({"shape": np.arange(12.0).reshape(4, 3), "color": np.eye(4)})
     >>> PerView(StandardScaler()).fit_transform(views)
-    MultiView(4 samples; shape: 3, colour: 4)
-    >>> PerView({"colour": PCA(2)}).fit_transform(views)
-    MultiView(4 samples; shape: 3, colour: 2)
+    MultiView(4 samples; shape: 3, color: 4)
+    >>> PerView({"color": PCA(2)}).fit_transform(views)
+    MultiView(4 samples; shape: 3, color: 2)
     """
 
     def __init__(self, transformer: Any, *, with_labels: bool = False) -> None:
@@ -90,20 +91,22 @@ class PerView(TransformerMixin, BaseEstimator):
             by_view = dict.fromkeys(views.feature_names, self.transformer)
         for name in by_view:
             check_choice("a view of PerView", name, views.feature_names)
-        codes = None
+        y_encoded = None
         if self.with_labels:
-            _, codes = check_labels(X.spread(y) if isinstance(X, AllSamples) else y, len(views))
+            _, y_encoded = check_labels(
+                X.spread(y) if isinstance(X, TransductiveViews) else y, len(views)
+            )
         self.transformers_ = {}
         for name, transformer in by_view.items():
             rows = _rows_of(views, name)
-            if codes is not None:
-                rows = rows[codes[rows] != UNKNOWN]
-            own = None if codes is None else codes[rows]
+            if y_encoded is not None:
+                rows = rows[y_encoded[rows] != UNKNOWN]
+            own = None if y_encoded is None else y_encoded[rows]
             self.transformers_[name] = clone(transformer).fit(views[name][rows], own)
         return self
 
-    def transform(self, X: Any) -> MultiView | AllSamples:
-        """Transform each view of the samples that have it; rows of `AllSamples` stay such rows."""
+    def transform(self, X: Any) -> MultiView | TransductiveViews:
+        """Transform each view of the samples that have it; `TransductiveViews` stay such."""
         check_is_fitted(self)
         views = self._open(X)
         if set(views.names) != set(self.view_names_):
@@ -123,7 +126,7 @@ class PerView(TransformerMixin, BaseEstimator):
                 named = transformer.get_feature_names_out(self.columns_.get(name))
                 columns[name] = [str(column) for column in named]
         result = views.with_views(changed, columns)
-        return X.with_views(result) if isinstance(X, AllSamples) else result
+        return X.with_views(result) if isinstance(X, TransductiveViews) else result
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Accept what a `Pipeline` passes on to its steps; the result stays a `MultiView`."""
@@ -133,7 +136,7 @@ class PerView(TransformerMixin, BaseEstimator):
         return hasattr(self, "transformers_")
 
     def _open(self, X: Any) -> MultiView:
-        return check_views(X.views if isinstance(X, AllSamples) else X, may_lack_values=True)
+        return check_views(X.views if isinstance(X, TransductiveViews) else X, may_lack_values=True)
 
 
 def _rows_of(views: MultiView, name: str) -> np.ndarray:

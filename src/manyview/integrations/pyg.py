@@ -14,7 +14,8 @@ from manyview.data.io.reading import import_extra
 from manyview.data.label_values import describe_labels
 from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, View, check_views
-from manyview.errors import InputError, InputTypeError, check_choice
+from manyview.errors import InputError, InputTypeError
+from manyview.validation import check_choice
 
 NODES = "sample"  # the node type of what `to_pyg` makes
 FEATURES, PRESENT = "x_", "has_"  # before a view's name
@@ -61,8 +62,8 @@ def to_pyg(source: Any, labels: Any = None) -> Any:
         edges = data if len(graphs) == 1 else data[NODES, name, NODES]
         edges.edge_index, edges.edge_weight = _edges(views[name][:, views.positions])
     if labels is not None:
-        classes, codes = check_labels(labels, len(views))
-        _put_labels(nodes, classes, codes)
+        classes, y_encoded = check_labels(labels, len(views))
+        _put_labels(nodes, classes, y_encoded)
     return data
 
 
@@ -132,25 +133,25 @@ def _of_model(model: Any, library: Any) -> Any:
         )
     edge_index, edge_weight = _edges(graph)
     data = library.Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=graph.shape[0])
-    attachment = model.attachment_
-    if attachment.input_scaling is not None:
-        data.x = _network_input(attachment)
+    inductive_state = model.inductive_state_
+    if inductive_state.input_scaling is not None:
+        data.x = _network_input(inductive_state)
     data.probabilities = torch.from_numpy(model.label_distributions_.astype(np.float32))
-    _put_labels(data, model.classes_, model.given_codes_)
+    _put_labels(data, model.classes_, model.y_)
     return data
 
 
-def _network_input(attachment: Any) -> Tensor:
-    """Put the scaled views side by side, centred: [node, feature]."""
-    anchors = [anchor for anchor in attachment.anchors.values() if hasattr(anchor, "features")]
+def _network_input(inductive_state: Any) -> Tensor:
+    """Put the scaled views side by side, centered: [node, feature]."""
+    anchors = [anchor for anchor in inductive_state.anchors.values() if hasattr(anchor, "features")]
     scaled = [anchor.features for anchor in anchors]
     present = np.column_stack([anchor.degrees > 0 for anchor in anchors])
-    shares, means = attachment.input_scaling.row_centers(scaled, present)
-    return _dense(attachment.input_scaling(scaled, present)) - _dense(shares @ means)
+    shares, means = inductive_state.input_scaling.row_centers(scaled, present)
+    return _dense(inductive_state.input_scaling(scaled, present)) - _dense(shares @ means)
 
 
-def _put_labels(nodes: Any, classes: np.ndarray, codes: np.ndarray) -> None:
-    nodes.y = torch.from_numpy(codes.astype(np.int64))
+def _put_labels(nodes: Any, classes: np.ndarray, y_encoded: np.ndarray) -> None:
+    nodes.y = torch.from_numpy(y_encoded.astype(np.int64))
     nodes.train_mask = nodes.y != UNKNOWN
     nodes.classes = classes.tolist()
 

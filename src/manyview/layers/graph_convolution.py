@@ -1,4 +1,4 @@
-"""Graph convolution, Eq. (17): mix the features of neighbours, then of columns."""
+"""Graph convolution, Eq. (17): mix the features of neighbors, then of columns."""
 
 from typing import NamedTuple
 

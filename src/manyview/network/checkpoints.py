@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 
-class KeptWeights:
+class WeightSnapshot:
     """A copy of a network's weights that can be put back."""
 
     def __init__(self, network: nn.Module) -> None:
@@ -24,7 +24,7 @@ class KeptWeights:
     @contextmanager
     def in_place(self) -> Iterator[None]:
         """Give the network the copy for the length of a block."""
-        last = KeptWeights(self.network)
+        last = WeightSnapshot(self.network)
         try:
             self.restore()
             yield
@@ -32,7 +32,7 @@ class KeptWeights:
             last.restore()
 
 
-class BestWeights(KeptWeights):
+class BestWeights(WeightSnapshot):
     """The weights of the lowest loss so far: whole even when a step is cut in the middle."""
 
     def __init__(self, network: nn.Module) -> None:
@@ -40,7 +40,7 @@ class BestWeights(KeptWeights):
         self.loss = float("inf")
 
     @torch.no_grad()
-    def offer(self, loss: float) -> None:
+    def update(self, loss: float) -> None:
         """Keep the weights of now if this loss is the lowest."""
         if loss < self.loss:
             self.loss = loss
@@ -48,7 +48,7 @@ class BestWeights(KeptWeights):
                 kept.copy_(parameter)
 
 
-class MeanWeights(KeptWeights):
+class MeanWeights(WeightSnapshot):
     """The mean of the weights over the last `n_epochs`, the older ones fading."""
 
     def __init__(self, network: nn.Module, n_epochs: int) -> None:

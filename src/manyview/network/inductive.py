@@ -14,7 +14,7 @@ from torch import Tensor
 from manyview.data.network_input import InputScaling
 from manyview.data.scaling import ViewScaler, scale_views
 from manyview.data.views import MultiView, View
-from manyview.graphs.neighbors import NOBODY, nearest_neighbors
+from manyview.graphs.neighbors import NO_NEIGHBOR, nearest_neighbors
 from manyview.graphs.prepare import PreparedViews
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import fusion_coefficients, mixing_weights
@@ -27,8 +27,8 @@ from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 
 
 @dataclass(frozen=True)
-class FeatureAnchor:
-    """One fitted feature view: where to look for the neighbours of new samples.
+class NeighborIndex:
+    """One fitted feature view: where to look for the neighbors of new samples.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class FeatureAnchor:
         found = nearest_neighbors(
             self.scaler(view), points, n_neighbors=self.n_neighbors, metric=self.metric
         ).indices
-        is_edge = found.ravel() != NOBODY
+        is_edge = found.ravel() != NO_NEIGHBOR
         rows = np.repeat(np.arange(len(found)), found.shape[1])[is_edge]
         columns = np.flatnonzero(is_present)[found.ravel()[is_edge]]
         return sparse.csr_array(
@@ -62,7 +62,7 @@ class FeatureAnchor:
 
 
 @dataclass(frozen=True)
-class GraphAnchor:
+class GraphIndex:
     """One given graph: the columns of new rows that belong to fitted samples."""
 
     positions: np.ndarray
@@ -75,9 +75,9 @@ class GraphAnchor:
 
 
 def renormalized_edges(
-    anchor: FeatureAnchor | GraphAnchor, views: MultiView, name: str
+    anchor: NeighborIndex | GraphIndex, views: MultiView, name: str
 ) -> tuple[sparse.csr_array, np.ndarray]:
-    """Renormalise the edges of new samples in one view, Eq. (2): [new, fitted], and degrees [new].
+    """Renormalize the edges of new samples in one view, Eq. (2): [new, fitted], and degrees [new].
 
     A degree counts the self-loop; it is infinite for samples that lack the view.
     """
@@ -92,7 +92,7 @@ def renormalized_edges(
     return sparse.csr_array(scaled), np.where(is_present, degree, np.inf)
 
 
-def _edges_of(anchor: FeatureAnchor | GraphAnchor, views: MultiView, name: str) -> sparse.csr_array:
+def _edges_of(anchor: NeighborIndex | GraphIndex, views: MultiView, name: str) -> sparse.csr_array:
     """Edges of new samples in one view: [new, fitted]; none for samples that lack it."""
     rows = views.rows_with(name)
     if rows is None:
@@ -131,7 +131,7 @@ class SelectionRule:
         return np.asarray(np.maximum(confidence - self.threshold, 0.0) / self.largest)
 
 
-class Attached(NamedTuple):
+class NewSampleEdges(NamedTuple):
     """How new samples hang on the fitted ones.
 
     Attributes
@@ -141,7 +141,7 @@ class Attached(NamedTuple):
     own
         [new, output] what new samples send to themselves in each convolution.
     view_edges
-        [new, fitted] each view's renormalised edges, by name.
+        [new, fitted] each view's renormalized edges, by name.
     view_degrees
         [new] degrees in each view, the self-loop counted; infinite for samples that lack it.
     """
@@ -154,7 +154,7 @@ class Attached(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Attachment:
+class InductiveState:
     """Everything of a fitted model that new samples need, as plain arrays.
 
     Attributes
@@ -175,7 +175,7 @@ class Attachment:
         [fitted, output] what the fitted samples send in each convolution: H W.
     """
 
-    anchors: dict[str, FeatureAnchor | GraphAnchor]
+    anchors: dict[str, NeighborIndex | GraphIndex]
     coefficients: np.ndarray
     mean_gate: float
     loop_gate: float
@@ -190,13 +190,13 @@ class Attachment:
 
     def outputs(self, views: MultiView) -> list[np.ndarray]:
         """Return what each convolution gives for new samples: [new, output], the logits last."""
-        links = self.attached(views)
+        links = self.link(views)
         return [
             np.asarray(links.edges @ messages + links.loops[:, None] * own)
             for messages, own in zip(self.messages, links.own, strict=True)
         ]
 
-    def attached(self, views: MultiView) -> Attached:
+    def link(self, views: MultiView) -> NewSampleEdges:
         """Link new samples to the fitted ones, and convolve up to the last layer."""
         view_edges, view_degrees = {}, {}
         for name, anchor in self.anchors.items():
@@ -208,7 +208,7 @@ class Attachment:
         for messages, weight in zip(self.messages[:-1], self.weights[1:], strict=True):
             hidden = edges @ messages + loops[:, None] * own[-1]
             own.append(np.maximum(hidden, 0.0) @ weight)
-        return Attached(edges, loops, own, view_edges, view_degrees)
+        return NewSampleEdges(edges, loops, own, view_edges, view_degrees)
 
     def _fuse(
         self,
@@ -263,7 +263,7 @@ class Attachment:
         weight = self.weights[0]
         if self.input_scaling is None:  # fitted samples had only their own number as feature
             return np.zeros((len(views), weight.shape[1]))
-        anchors = {n: a for n, a in self.anchors.items() if isinstance(a, FeatureAnchor)}
+        anchors = {n: a for n, a in self.anchors.items() if isinstance(a, NeighborIndex)}
         scalers = {name: anchor.scaler for name, anchor in anchors.items()}
         scaled = list(scale_views(views, scalers).values())
         present = views.present[:, [views.names.index(name) for name in anchors]]
@@ -289,7 +289,7 @@ def _keep_largest(
 
 
 @torch.no_grad()
-def attach(
+def freeze(
     prepared: PreparedViews,
     positions: np.ndarray,
     network: MGCNDNS,
@@ -298,7 +298,7 @@ def attach(
     input_scaling: InputScaling | None,
     n_neighbors: int,
     metric: str,
-) -> Attachment:
+) -> InductiveState:
     """Freeze a trained network and its graphs for new samples."""
     support, view_weights, features, center = inputs
     graphs = network.graphs(support, view_weights)
@@ -308,22 +308,22 @@ def attach(
     messages += [
         layer.messages(output.relu()) for layer, output in zip(later, outputs[:-1], strict=True)
     ]
-    anchors: dict[str, FeatureAnchor | GraphAnchor] = {}
+    anchors: dict[str, NeighborIndex | GraphIndex] = {}
     for (name, graph), present in zip(prepared.graphs.items(), prepared.present.T, strict=True):
         degrees = np.asarray(graph.sum(axis=1)).ravel() + present
         if name in prepared.features:
-            anchors[name] = FeatureAnchor(
+            anchors[name] = NeighborIndex(
                 prepared.scalers[name], prepared.features[name], degrees, n_neighbors, metric
             )
         else:
-            anchors[name] = GraphAnchor(positions, degrees)
+            anchors[name] = GraphIndex(positions, degrees)
     mean_gate = loop_gate = 1.0
     if network.graph_learning is not None:
         gates = network.graph_learning.gates(support)
         between, loops = gates[: support.n_undirected], gates[support.n_undirected :]
         loop_gate = loops.mean().item()
         mean_gate = between.mean().item() if len(between) else loop_gate
-    return Attachment(
+    return InductiveState(
         anchors=anchors,
         coefficients=_array(fusion_coefficients(mixing_weights(network.fusion.logits))),
         mean_gate=mean_gate,

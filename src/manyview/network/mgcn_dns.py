@@ -145,8 +145,8 @@ class MGCNDNS(nn.Module):
         return self.convolve(support, graph, features, center, generator)
 
 
-def lay_graphs(graphs: Sequence[sparse.csr_array]) -> tuple[GraphSupport, Tensor]:
-    """Lay renormalised graphs on one support; the second is [pair, graph]."""
+def align_graphs(graphs: Sequence[sparse.csr_array]) -> tuple[GraphSupport, Tensor]:
+    """Lay renormalized graphs on one support; the second is [pair, graph]."""
     # Whoever has a view has a self-loop in its graph.
     in_graphs = np.column_stack([graph.diagonal() > 0 for graph in graphs])
     support = GraphSupport.from_graphs(graphs).with_present(in_graphs)
@@ -163,13 +163,13 @@ def network_inputs(
     device: torch.device,
     present: np.ndarray | None = None,
 ) -> NetworkInputs:
-    """Lay the renormalised view graphs on one support and bring the features to the device.
+    """Lay the renormalized view graphs on one support and bring the features to the device.
 
     Samples that come with graphs alone, without an input scaling, get their own number as
     feature: the identity matrix. `present` says who has which of the feature views, [sample,
     view]; None where all have all.
     """
-    support, weights = lay_graphs(graphs)
+    support, weights = align_graphs(graphs)
     center: Center | None = None
     if input_scaling is None:
         features = _as_tensor(sparse.csr_array(sparse.eye_array(support.n_samples)))
@@ -199,17 +199,17 @@ def build_network(
     n_layers: int,
     dropout: float,
     seed: int,
-    view_shares: np.ndarray | None = None,
+    graph_weights: np.ndarray | None = None,
 ) -> MGCNDNS:
     """Make the network that the classifier's parameters of the same names describe.
 
-    `view_shares` is what the fusion starts with; None starts all views alike.
+    `graph_weights` are the initial weights of the fusion; None weighs all graphs the same.
     """
     support = inputs.support
     learning: EdgeGraphLearning | FactorGraphLearning | None = None
     selection: NodeSelection | TopKSelection | None = None
     widths = [inputs.features.shape[1], *[hidden] * (n_layers - 1), n_classes]
-    with torch.random.fork_rng(devices=[]):  # torch's initialisers know no other way
+    with torch.random.fork_rng(devices=[]):  # torch's initializers know no other way
         torch.manual_seed(seed)
         if graph_learning == "edge":
             learning = EdgeGraphLearning(support.n_undirected, gamma)
@@ -222,7 +222,7 @@ def build_network(
         elif node_selection == "top-k":
             selection = TopKSelection(n_selected)
         layers = [GraphConvolution(n_inputs, n_outputs) for n_inputs, n_outputs in pairwise(widths)]
-    start = None if view_shares is None else torch.from_numpy(view_shares).float()
+    start = None if graph_weights is None else torch.from_numpy(graph_weights).float()
     fusion = GraphFusion(inputs.view_weights.shape[1], start)
     return MGCNDNS(fusion, learning, selection, layers, dropout)
 

@@ -1,4 +1,4 @@
-"""Ground: all that a fit needs and that no label changes, so that several fits can share it."""
+"""Inputs of a fit that do not depend on labels: scaled views, graphs, features."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,54 +10,58 @@ from scipy import sparse
 
 from manyview.data.network_input import InputScaling, fit_input
 from manyview.data.views import MultiView
-from manyview.graphs.early_fusion import joint_graph
-from manyview.graphs.edge_overlap import confirmed_shares
+from manyview.graphs.early_fusion import early_fusion_graph
+from manyview.graphs.edge_overlap import overlap_weights
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.prepare import PreparedViews, prepare_views
-from manyview.network.mgcn_dns import NetworkInputs, lay_graphs, network_inputs
-from manyview.system.progress import tell
+from manyview.network.mgcn_dns import NetworkInputs, align_graphs, network_inputs
+from manyview.system.progress import show_message
 
-N_KEPT = 4  # grounds kept at once; each holds a copy of the features
+N_CACHED = 4  # inputs kept at once; each holds a copy of the features
 
 
 @dataclass(frozen=True)
-class Ground:
-    """Scaled views with their graphs, laid out for the network.
+class PreparedInputs:
+    """Scaled views with their graphs, aligned for the network.
 
     Attributes
     ----------
+    views
+        The scaled views and their graphs.
     view_graphs
-        Each view's renormalised graph.
+        Each view's renormalized graph.
     input_scaling
         None where all views are graphs.
     inputs
-        Of a network over the views' graphs.
-    joint_graph
-        Neighbours in all views together, renormalised; None where it was not wanted, or where
+        Inputs of a network over the views' graphs.
+    early_fusion_graph
+        Neighbors in all views together, renormalized; None where it was not wanted, or where
         fewer than two views have features.
     teacher_inputs
-        Of a network that teaches: over the views' graphs and, as the last, the joint graph.
+        Inputs of a network that makes pseudo-labels: over the views' graphs and, as the last,
+        the early-fusion graph.
     """
 
-    prepared: PreparedViews
+    views: PreparedViews
     view_graphs: list[sparse.csr_array]
     input_scaling: InputScaling | None
     inputs: NetworkInputs
-    joint_graph: sparse.csr_array | None
+    early_fusion_graph: sparse.csr_array | None
     teacher_inputs: NetworkInputs
 
     @property
     def graphs(self) -> list[sparse.csr_array]:
-        """All graphs that teachers have, in the order of their fusion."""
-        return [*self.view_graphs, *([] if self.joint_graph is None else [self.joint_graph])]
+        """All graphs of `teacher_inputs`, in the order of their fusion."""
+        fused = [] if self.early_fusion_graph is None else [self.early_fusion_graph]
+        return [*self.view_graphs, *fused]
 
 
-def lay_ground(
-    views: MultiView, device: torch.device, *, joint: bool = False, **settings: Any
-) -> Ground:
+def prepare_inputs(
+    views: MultiView, device: torch.device, *, early_fusion: bool = False, **settings: Any
+) -> PreparedInputs:
     """Scale the views and build their graphs; `settings` are those of `prepare_views`.
 
-    `joint` asks for the graph of all views together, too.
+    `early_fusion` also builds the graph of all views together.
     """
     prepared = prepare_views(views, **settings)
     view_graphs = prepared.renormalized()
@@ -65,40 +69,39 @@ def lay_ground(
     present = prepared.present_features()
     input_scaling = fit_input(features, present) if features else None
     inputs = network_inputs(view_graphs, features, input_scaling, device, present)
-    if not joint or input_scaling is None or len(features) == 1:
-        return Ground(prepared, view_graphs, input_scaling, inputs, None, inputs)
+    if not early_fusion or input_scaling is None or len(features) == 1:
+        return PreparedInputs(prepared, view_graphs, input_scaling, inputs, None, inputs)
     settings.pop("scaling")
     is_feature = [name in prepared.features for name in prepared.graphs]
-    view_shares = confirmed_shares(view_graphs)[is_feature]
-    found = joint_graph(features, input_scaling, present, view_shares, **settings)
+    view_weights = overlap_weights(view_graphs)[is_feature]
+    found = early_fusion_graph(features, input_scaling, present, view_weights, **settings)
     has_features = None if present is None else np.any(present, axis=1)
-    together = renormalize(found, has_features)
-    support, weights = lay_graphs([*view_graphs, together])
+    fused = renormalize(found, has_features)
+    support, weights = align_graphs([*view_graphs, fused])
     teacher_inputs = inputs._replace(support=support.to(device), view_weights=weights.to(device))
-    return Ground(prepared, view_graphs, input_scaling, inputs, together, teacher_inputs)
+    return PreparedInputs(prepared, view_graphs, input_scaling, inputs, fused, teacher_inputs)
 
 
-def tell_recalls(recalls: Mapping[str, float]) -> None:
-    """Say how many of the true neighbours were found in each view, where not all were."""
-    if min(recalls.values(), default=1.0) < 1:
-        found = ", ".join(f"{share:.1%} in {view}" for view, share in recalls.items())
-        tell(f"true neighbours found: {found}")
+def cached_inputs(
+    cache: dict[Any, Any] | None, views: MultiView, device: torch.device, **settings: Any
+) -> PreparedInputs:
+    """Take prepared inputs from the cache of fits on the same samples, or prepare and add them.
 
-
-def shared_ground(
-    shared: dict[Any, Any] | None, views: MultiView, device: torch.device, **settings: Any
-) -> Ground:
-    """Take the ground from what fits on the same samples share, or lay it and leave it there.
-
-    Only the last few are kept. `shared` must belong to these very views; where it is None, nothing
-    is shared.
+    Only the last few are kept. The cache must belong to these very views; None caches nothing.
     """
-    if shared is None:
-        return lay_ground(views, device, **settings)
-    kept = shared.setdefault("grounds", {})
+    if cache is None:
+        return prepare_inputs(views, device, **settings)
+    kept = cache.setdefault("prepared_inputs", {})
     key = repr((str(device), sorted(settings.items())))
-    ground: Ground = kept.pop(key, None) or lay_ground(views, device, **settings)
-    kept[key] = ground  # last used, last dropped
-    while len(kept) > N_KEPT:
+    prepared: PreparedInputs = kept.pop(key, None) or prepare_inputs(views, device, **settings)
+    kept[key] = prepared  # last used, last dropped
+    while len(kept) > N_CACHED:
         kept.pop(next(iter(kept)))
-    return ground
+    return prepared
+
+
+def show_recalls(recalls: Mapping[str, float]) -> None:
+    """Show the fraction of true neighbors found in each view, where not all were."""
+    if min(recalls.values(), default=1.0) < 1:
+        found = ", ".join(f"{recall:.1%} in {view}" for view, recall in recalls.items())
+        show_message(f"true neighbors found: {found}")

@@ -17,26 +17,26 @@ from manyview.layers.node_selection import (
     node_confidence,
     select_edges,
 )
-from manyview.network.inductive import Attachment, FeatureAnchor, SelectionRule
+from manyview.network.inductive import InductiveState, NeighborIndex, SelectionRule
 
 Select = Callable[[GraphSupport, Tensor], Tensor]
 
 
 @dataclass(frozen=True)
-class FittedPass:
+class NetworkReplay:
     """Everything one pass over the fitted samples needs, in float64.
 
     Attributes
     ----------
     support, view_weights
-        Where the edges are, and each view's renormalised graph on them: [pair, view].
+        Where the edges are, and each view's renormalized graph on them: [pair, view].
     coefficients
         [view] coefficient of each view graph in the fused graph.
     gates
         [pair] learned gates; None without graph learning.
     select
         Node selection with what it learned; None where all edges stay.
-    attachment
+    inductive_state
         Weights, first messages, and the features behind them.
     present
         [sample, view] True where the sample has the view.
@@ -47,7 +47,7 @@ class FittedPass:
     coefficients: np.ndarray
     gates: Tensor | None
     select: Select | None
-    attachment: Attachment
+    inductive_state: InductiveState
     present: np.ndarray
 
     @classmethod
@@ -55,12 +55,12 @@ class FittedPass:
         cls,
         view_graphs: list[sparse.csr_array],
         edge_gates: sparse.csr_array | None,
-        attachment: Attachment,
+        inductive_state: InductiveState,
         *,
         tau: float,
         rank_axis: str,
         ranking: str,
-    ) -> "FittedPass":
+    ) -> "NetworkReplay":
         """Put a fitted model's parts together again."""
         # Whoever has a view has a self-loop in its graph.
         present = np.column_stack([graph.diagonal() > 0 for graph in view_graphs])
@@ -70,10 +70,10 @@ class FittedPass:
             view_weights=torch.stack(
                 [support.weights_of(graph).double() for graph in view_graphs], dim=1
             ),
-            coefficients=attachment.coefficients.astype(np.float64),
+            coefficients=inductive_state.coefficients.astype(np.float64),
             gates=None if edge_gates is None else support.weights_of(edge_gates).double(),
-            select=_selection(attachment.selection, tau, rank_axis, ranking),
-            attachment=attachment,
+            select=_selection(inductive_state.selection, tau, rank_axis, ranking),
+            inductive_state=inductive_state,
             present=present,
         )
 
@@ -108,20 +108,20 @@ class FittedPass:
             graph = self.select(self.support, graph)
         matrix = self.support.matrix_of(graph)
         found = [np.asarray(matrix @ self._first_messages(left_out))]
-        for weight in self.attachment.weights[1:]:
+        for weight in self.inductive_state.weights[1:]:
             messages = np.maximum(found[-1], 0.0) @ weight.astype(np.float64)
             found.append(np.asarray(matrix @ messages))
         return found
 
     def _first_messages(self, left_out: int | None) -> np.ndarray:
-        attachment = self.attachment
-        messages = attachment.messages[0].astype(np.float64)
+        inductive_state = self.inductive_state
+        messages = inductive_state.messages[0].astype(np.float64)
         anchors = [
             (number, anchor)
-            for number, anchor in enumerate(attachment.anchors.values())
-            if isinstance(anchor, FeatureAnchor)
+            for number, anchor in enumerate(inductive_state.anchors.values())
+            if isinstance(anchor, NeighborIndex)
         ]
-        scaling = attachment.input_scaling
+        scaling = inductive_state.input_scaling
         if scaling is None or len(anchors) == 1:
             return messages
         present = self.present[:, [number for number, _ in anchors]]
@@ -131,7 +131,7 @@ class FittedPass:
             columns = slice(start, start + anchor.features.shape[1])
             start = columns.stop
             if number == left_out:
-                weight = attachment.weights[0][columns].astype(np.float64)
+                weight = inductive_state.weights[0][columns].astype(np.float64)
                 mean = np.outer(self.present[:, number], scaling.center[columns] @ weight)
                 messages = messages - scale * ((anchor.features @ weight) * factor - mean)
         return messages

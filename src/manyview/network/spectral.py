@@ -15,13 +15,14 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
+from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
 from manyview.layers.propagation import spread, spread_rows
 from manyview.network.mgcn_dns import NetworkInputs
-from manyview.network.training import TrainingCurve, train_on_codes
+from manyview.network.training import TrainingCurve, train_network
 from manyview.numerics import softmax
 
 SHORT_WALKS: dict[str, Any] = {"n_steps": 4, "alpha": 0.05}
@@ -78,13 +79,13 @@ class LinearWalks:
 
     def fit(
         self,
-        codes: np.ndarray,
+        y_encoded: np.ndarray,
         n_classes: int,
         generator: torch.Generator,
         **settings: Any,
     ) -> tuple[LogisticRegression, TrainingCurve]:
-        """Learn Theta and b from the labeled samples; settings are those of `train_on_codes`."""
-        is_labeled = np.flatnonzero(codes != UNKNOWN)
+        """Learn Theta and b from the labeled samples; settings are those of `train_network`."""
+        is_labeled = np.flatnonzero(y_encoded != UNKNOWN)
         rows = torch.from_numpy(is_labeled).to(self.graph.device)
         labeled = spread_rows(
             self.support,
@@ -96,10 +97,10 @@ class LinearWalks:
             alpha=self.alpha,
         )
         head = LogisticRegression(self.features.shape[1], n_classes).to(self.graph.device)
-        curve = train_on_codes(
+        curve = train_network(
             head,
             (labeled,),
-            codes[is_labeled],
+            y_encoded[is_labeled],
             generator=generator,
             logits_of_all=lambda: self.logits(head),
             **settings,
@@ -122,32 +123,38 @@ class LinearWalks:
         return walked + head.bias
 
 
-def linear_answers(
+def linear_probabilities(
     inputs: NetworkInputs,
-    graph_shares: np.ndarray,
-    codes: np.ndarray,
+    graph_weights: np.ndarray,
+    y_encoded: np.ndarray,
     n_classes: int,
     class_weight: np.ndarray | None,
 ) -> np.ndarray:
-    """Answer by short walks over the sum of the graphs: probabilities, [sample, class].
+    """Predict by short walks over the weighted sum of the graphs: [sample, class].
+
+    Ctrl-C ends it: there is no network to fall back on yet.
 
     Shapes
     ------
-    graph_shares : [graph], sum to 1
-    codes : [sample], class numbers, -1 where unknown
+    graph_weights : [graph], sum to 1
+    y_encoded : [sample], class numbers, -1 where unknown
     class_weight : [class]
-
-    Ctrl-C ends it: there is nothing to answer with yet.
     """
     support, view_weights, features, center = inputs
-    shares = torch.from_numpy(graph_shares).to(view_weights)
-    graph = weigh_views(view_weights, shares, support.shared_views)
+    weights = torch.from_numpy(graph_weights).to(view_weights)
+    graph = weigh_views(view_weights, weights, support.shared_views)
     walks = LinearWalks(support, graph, features, center, **SHORT_WALKS)
     nothing_drawn = torch.Generator(device=graph.device)
     with catch_warnings():
         simplefilter("ignore", ConvergenceWarning)  # of what is not the fit's own training
         head, curve = walks.fit(
-            codes, n_classes, nothing_drawn, class_weight=class_weight, verbose=False, **TRAINING
+            y_encoded,
+            n_classes,
+            nothing_drawn,
+            class_weight=class_weight,
+            verbose=False,
+            context=FitContext(),
+            **TRAINING,
         )
     if curve.stopped == "interrupted":  # before there is a network to keep
         raise KeyboardInterrupt

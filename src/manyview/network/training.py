@@ -11,15 +11,13 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
-from manyview.callbacks.tasks import FitTasks
+from manyview.callbacks.context import FitContext
 from manyview.errors import InputError, warn_user
 from manyview.network.checkpoints import BestWeights, MeanWeights
-from manyview.self_training.pseudo_labels import Lesson
 from manyview.system.progress import epoch_progress
 
 ONE_THREAD_BELOW = 5_000  # samples; an epoch of fewer is many short steps
 SMOOTHING = 10  # epochs averaged: dropout makes a single loss jump
-Watch = Callable[[np.ndarray], None]
 Loss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 AfterStep = Callable[[Callable[[], Tensor]], None]
 
@@ -59,11 +57,11 @@ class TrainingCurve:
         before = sum(self.loss[-2 * SMOOTHING : -SMOOTHING]) / SMOOTHING
         return before - sum(self.loss[-SMOOTHING:]) / SMOOTHING < tol
 
-    def has_reached(self, enough: float | None) -> bool:
-        """Say whether the mean loss of the last ten epochs is at most `enough`; None never is."""
-        if enough is None or self.n_epochs < SMOOTHING:
+    def has_reached(self, target_loss: float | None) -> bool:
+        """Say whether the mean loss of the last ten epochs is at most the target."""
+        if target_loss is None or self.n_epochs < SMOOTHING:
             return False
-        return sum(self.loss[-SMOOTHING:]) / SMOOTHING <= enough
+        return sum(self.loss[-SMOOTHING:]) / SMOOTHING <= target_loss
 
 
 # Gets the curve so far, and a block in which the network has the weights it would be left with;
@@ -88,8 +86,8 @@ def labeled_cross_entropy(
     return nn.functional.cross_entropy(logits, labels, weight=class_weight)
 
 
-def lesson_divergence(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
-    """Weighted mean of how far answers are from those taught: Kullback-Leibler divergence.
+def distillation_loss(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """Weighted mean Kullback-Leibler divergence of the predictions from soft targets.
 
         sum_i w_i sum_c t_ic log(t_ic / p_ic) / sum_i w_i
 
@@ -98,8 +96,8 @@ def lesson_divergence(logits: Tensor, targets: Tensor, weights: Tensor) -> Tenso
     logits, targets : [sample, class]
     weights : [sample]
     """
-    surprise = nn.functional.kl_div(logits.log_softmax(dim=1), targets, reduction="none")
-    return weights @ surprise.sum(dim=1) / weights.sum()
+    divergence = nn.functional.kl_div(logits.log_softmax(dim=1), targets, reduction="none")
+    return weights @ divergence.sum(dim=1) / weights.sum()
 
 
 def train(
@@ -110,12 +108,12 @@ def train(
     learning_rate: float,
     max_epochs: int,
     tol: float,
-    enough: float | None = None,
+    target_loss: float | None = None,
     weight_decay: float = 0.0,
     not_decayed: Collection[nn.Parameter] = (),
     class_weight: Tensor | None = None,
     loss_of: Loss = labeled_cross_entropy,
-    lesson: tuple[Tensor, Tensor] | None = None,
+    soft_targets: tuple[Tensor, Tensor] | None = None,
     generator: torch.Generator | None = None,
     before_epoch: Callable[[], None] | None = None,
     after_step: AfterStep | None = None,
@@ -133,14 +131,14 @@ def train(
         Called as `network(*inputs, generator=generator)`; returns [sample, class] logits.
     labels
         [sample] class numbers, -1 where unknown.
-    enough
+    target_loss
         A loss at which a network that has learned before need not go on.
     not_decayed
         Parameters of the network that `weight_decay` leaves alone.
     loss_of
         Loss of the labeled samples' rows, their labels and the weights of the classes.
-    lesson
-        Targets and weights of all samples, to learn beside the labels (see `lesson_divergence`).
+    soft_targets
+        Targets and weights of all samples, learned besides the labels (see `distillation_loss`).
     generator
         Source of the dropout's randomness.
     before_epoch
@@ -165,7 +163,9 @@ def train(
         every_logits = network(*inputs, generator=generator)
         logits = every_logits[is_labeled]
         loss = loss_of(logits, known, class_weight)
-        return logits, loss if lesson is None else loss + lesson_divergence(every_logits, *lesson)
+        if soft_targets is not None:
+            loss = loss + distillation_loss(every_logits, *soft_targets)
+        return logits, loss
 
     try:
         for _ in range(max_epochs):
@@ -178,7 +178,7 @@ def train(
                     f"training diverged: the loss is {loss.item()} in epoch "
                     f"{curve.n_epochs + 1}. Lower learning_rate; got {learning_rate}."
                 )
-            best.offer(loss.item())
+            best.update(loss.item())
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -188,7 +188,7 @@ def train(
             curve.loss.append(loss.item())
             curve.labeled_accuracy.append((logits.argmax(1) == known).float().mean().item())
             has_to_stop = on_epoch is not None and on_epoch(curve, mean.in_place)
-            if curve.has_converged(tol) or curve.has_reached(enough):
+            if curve.has_converged(tol) or curve.has_reached(target_loss):
                 curve.stopped = "converged"
                 break
             if has_to_stop:
@@ -220,76 +220,84 @@ def threads_for(n_samples: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def train_on_codes(
+def train_network(
     network: nn.Module,
     inputs: tuple[Any, ...],
-    codes: np.ndarray,
+    y_encoded: np.ndarray,
     *,
     max_epochs: int,
     class_weight: np.ndarray | None,
     generator: torch.Generator,
     verbose: bool,
-    watch: Watch | None = None,
-    tasks: FitTasks | None = None,
+    context: FitContext,
+    soft_targets: tuple[np.ndarray, np.ndarray] | None = None,
     logits_of_all: Callable[[], Tensor] | None = None,
-    lesson: Lesson | None = None,
-    kept_teacher: bool = False,
+    keeps_previous: bool = False,
     **settings: Any,
 ) -> TrainingCurve:
-    """Train as the `fit` of a classifier does: from numpy, with progress, warning after Ctrl-C.
+    """Train as the `fit` of a classifier does: from numpy, with progress and callbacks.
 
-    To be called by what `fit` calls: the warning points at the line that called `fit`. `watch`
-    is called after every epoch with the class number the network would then give each sample.
-    `kept_teacher` says that after Ctrl-C the network that taught this one will answer.
-    `tasks` tells the callbacks of the fit; `logits_of_all` makes the logits of all samples for
-    them where the network is trained on some. Other settings are those of `train`.
+    Parameters
+    ----------
+    soft_targets
+        [sample, class] targets and [sample] weights, learned besides the labels.
+    logits_of_all
+        Computes the logits of all samples for callbacks, where the network is trained on some.
+    keeps_previous
+        Whether an interrupted fit falls back on the network of the stage before; the warning
+        says so.
+    settings
+        The other settings of `train`.
     """
     device = generator.device
     run = (lambda: network(*inputs)) if logits_of_all is None else logits_of_all
+    tasks, observer = context.tasks, context.observer
 
     @torch.no_grad()
     def run_whole() -> np.ndarray:
         network.eval()  # `train` turns it back
         return np.asarray(run().cpu().numpy())
 
-    def tell(curve: TrainingCurve, averaged: Callable[[], AbstractContextManager[None]]) -> bool:
+    def end_epoch(
+        curve: TrainingCurve, averaged: Callable[[], AbstractContextManager[None]]
+    ) -> bool:
         def averaged_logits() -> np.ndarray:
             with averaged():
                 return run_whole()
 
         if show_progress is not None:
             show_progress(curve.n_epochs, curve.loss[-1])
-        if watch is not None:
-            watch(run_whole().argmax(axis=1))
+        if observer is not None:
+            observer(run_whole().argmax(axis=1))
         return tasks is not None and tasks.end_epoch(curve, averaged_logits)
 
     with (
         epoch_progress(max_epochs) if verbose else nullcontext() as show_progress,
-        threads_for(len(codes)),
+        threads_for(len(y_encoded)),
     ):
         curve = train(
             network,
             inputs,
-            torch.from_numpy(codes).to(device),
+            torch.from_numpy(y_encoded).to(device),
             max_epochs=max_epochs,
             class_weight=None
             if class_weight is None
             else torch.tensor(class_weight).float().to(device),
-            lesson=None
-            if lesson is None
+            soft_targets=None
+            if soft_targets is None
             else (
-                torch.from_numpy(lesson.targets).to(device),
-                torch.from_numpy(lesson.weights).to(device),
+                torch.from_numpy(soft_targets[0]).to(device),
+                torch.from_numpy(soft_targets[1]).to(device),
             ),
             generator=generator,
             before_epoch=None if tasks is None else tasks.begin_epoch,
-            on_epoch=tell,
+            on_epoch=end_epoch,
             **settings,
         )
     if curve.stopped == "interrupted":
         kept = (
-            "the network that taught this one is kept"
-            if kept_teacher
+            "the network of the stage before is kept"
+            if keeps_previous
             else "the weights of the lowest loss so far are kept"
         )
         warn_user(

@@ -1,4 +1,4 @@
-"""The catalogue, told to people and machines."""
+"""The catalog, told to people and machines."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -67,7 +67,7 @@ def methods_text(methods: Iterable[type[MultiViewClassifier]], width: int) -> st
                 card.name,
                 [
                     f"{card.paper}, {card.year}.",
-                    f"New samples: {'yes' if method.labels_new_samples() else 'no'}. "
+                    f"New samples: {'yes' if method.is_inductive() else 'no'}. "
                     f"Given graphs: {'yes' if method.takes_graphs else 'no'}. Cost: {card.cost}.",
                     f"Defaults: {_defaults(method)}.",
                     "",
@@ -81,7 +81,7 @@ def method_document(method: type[MultiViewClassifier]) -> dict[str, Any]:
     """Return what there is to know about a method as a JSON document."""
     return {
         **asdict(method.card),
-        "labels_new_samples": method.labels_new_samples(),
+        "is_inductive": method.is_inductive(),
         "takes_graphs": method.takes_graphs,
         "defaults": method().get_params(),
     }

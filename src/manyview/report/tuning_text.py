@@ -4,7 +4,7 @@ import shlex
 from typing import Any
 
 from manyview.active_learning.proposed_run import Proposal
-from manyview.experiments.estimate import spoken
+from manyview.experiments.estimate import format_duration
 from manyview.report.layout import set_sections, set_table
 from manyview.runs.settings import RunSettings
 from manyview.tuning.search import Step
@@ -31,7 +31,7 @@ def tuning_text(tuned: TunedData, width: int) -> str:
         ("Method", [tuning.method]),
     ]
     if tuning.trials_:
-        tried = f"{n_tried} configurations in {spoken(tuning.seconds)}"
+        tried = f"{n_tried} configurations in {format_duration(tuning.seconds)}"
         sections.append(("Tried", [tried + STOPPED.get(tuning.stopped_, "")]))
     sections += [("", [""]), ("Result", [tuning.note_.replace("force=True", "--force"), ""])]
     result = sections[-1][1]
@@ -68,7 +68,7 @@ def next_command(tuned: TunedData) -> str:
         "label-ratio": asked.label_ratio,
         "protocol": None if asked.protocol == "stratified" else asked.protocol,
         "seed": asked.seed or None,
-        "method": None if asked.method == "mgcn-dns" else asked.method,
+        "method": None if asked.method == "manyview" else asked.method,
         "params": tuned.folder / TUNING_NAME,
     }
     for name, value in given.items():
@@ -84,12 +84,12 @@ def step_line(step: Step) -> str:
     name = "defaults" if trial.number == 0 else f"trial {trial.number}"
     what = f"{name} again, on fresh folds" if trial.stage == "confirmation" else name
     score = f"failed: {trial.error}" if trial.score is None else f"{trial.score:.4f}"
-    left = f", about {spoken(step.seconds_left)} left" if step.seconds_left > 0 else ""
-    return f"{what}: {score} ({spoken(trial.seconds)}{left})"
+    left = f", about {format_duration(step.seconds_left)} left" if step.seconds_left > 0 else ""
+    return f"{what}: {score} ({format_duration(trial.seconds)}{left})"
 
 
 def proposal_text(proposal: Proposal, width: int) -> str:
-    """List the samples to label next, with the answers so far."""
+    """List the samples to label next, with the predictions so far."""
     rows = [
         (name, str(label), f"{probability:.2f}") for name, label, probability in proposal.rows()
     ]

@@ -1,1 +1,1 @@
-"""Runs: data in, a fitted model, its answers and its record out, in a folder."""
+"""Runs: data in, a fitted model, its predictions and its record out, in a folder."""

@@ -1,4 +1,4 @@
-"""The rule to abstain: answers below a probability are written as unknown."""
+"""The rule to abstain: predictions below a probability are written as unknown."""
 
 from dataclasses import dataclass
 
@@ -17,21 +17,21 @@ class Abstention:
     Attributes
     ----------
     below
-        Answers of less than this probability are unknown.
-    n_answered, n_unknown
-        Samples with an answer, and the others.
+        Predictions of less than this probability are unknown.
+    n_predicted, n_unknown
+        Samples with a prediction, and the others.
     accuracy
-        Share of the answers that are right, where the truth is known; None where it is nowhere.
+        Share of the predictions that are right, where the truth is known; None where it is nowhere.
     """
 
     below: float
-    n_answered: int
+    n_predicted: int
     n_unknown: int
     accuracy: float | None
 
 
 def means_unknown(label: object) -> bool:
-    """Say whether a class is named as the samples without an answer are.
+    """Say whether a class is named as the samples without a prediction are.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def means_unknown(label: object) -> bool:
 
 
 def check_class_names(classes: np.ndarray) -> None:
-    """Refuse a class that could not be told from a sample without an answer."""
+    """Refuse a class that could not be told from a sample without a prediction."""
     for label in filter(means_unknown, classes.tolist()):
         raise InputError(
             f"a class is named {label!r}, which is what samples below abstain_below are called. "
@@ -50,8 +50,8 @@ def check_class_names(classes: np.ndarray) -> None:
         )
 
 
-def abstain(answers: np.ndarray, probabilities: np.ndarray, below: float | None) -> np.ndarray:
-    """Copy the answers with those below the probability replaced by `unknown`.
+def abstain(predictions: np.ndarray, probabilities: np.ndarray, below: float | None) -> np.ndarray:
+    """Copy the predictions with those below the probability replaced by `unknown`.
 
     Examples
     --------
@@ -59,14 +59,14 @@ def abstain(answers: np.ndarray, probabilities: np.ndarray, below: float | None)
     [3, 'unknown']
     """
     if below is None:
-        return answers
-    written = answers.astype(object)
+        return predictions
+    written = predictions.astype(object)
     written[probabilities < below] = UNKNOWN_WORD
     return written
 
 
 def describe_abstention(
-    answers: np.ndarray,
+    predictions: np.ndarray,
     probabilities: np.ndarray,
     below: float | None,
     truth: np.ndarray | None,
@@ -75,17 +75,19 @@ def describe_abstention(
     """Count what the rule does to the samples that count; None without a rule."""
     if below is None:
         return None
-    answered = counts & (probabilities >= below)
-    scored = np.zeros_like(answered) if truth is None else answered & is_known(truth)
+    predicted = counts & (probabilities >= below)
+    scored = np.zeros_like(predicted) if truth is None else predicted & is_known(truth)
     right = [
-        answer == label
-        for answer, label in zip(
-            answers[scored].tolist(), [] if truth is None else truth[scored].tolist(), strict=True
+        prediction == label
+        for prediction, label in zip(
+            predictions[scored].tolist(),
+            [] if truth is None else truth[scored].tolist(),
+            strict=True,
         )
     ]
     return Abstention(
         below=below,
-        n_answered=int(answered.sum()),
-        n_unknown=int((counts & ~answered).sum()),
+        n_predicted=int(predicted.sum()),
+        n_unknown=int((counts & ~predicted).sum()),
         accuracy=float(np.mean(right)) if right else None,
     )

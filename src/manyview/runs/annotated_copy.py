@@ -20,7 +20,7 @@ def check_annotated(names: Sequence[str]) -> None:
     if len(names) != 1 or Path(names[0]).suffix.casefold() not in ANNOTATED_SUFFIXES:
         raise InputError(
             f"annotate is for one {' or '.join(ANNOTATED_SUFFIXES)} file; got {', '.join(names)}. "
-            "The answers are in predictions.csv in any case."
+            "The predictions are in predictions.csv in any case."
         )
 
 

@@ -1,4 +1,4 @@
-"""Give the reasons of a run's answers: of one sample, or of all, view by view."""
+"""Give the reasons of a run's predictions: of one sample, or of all, view by view."""
 
 import csv
 from dataclasses import asdict, dataclass
@@ -15,7 +15,7 @@ from manyview.runs.sources import DataSource
 
 @dataclass(frozen=True)
 class RunReasons:
-    """Why a run answered as it did.
+    """Why a run predicted as it did.
 
     Attributes
     ----------
@@ -58,8 +58,8 @@ def explain_run(
     if not hasattr(method, "explainer"):
         able = ", ".join(name for name, one in METHODS.items() if hasattr(one, "explainer"))
         raise InputError(
-            f"{method.card.title} gives no reasons for its answers; {folder} was fitted with it. "
-            f"Methods that do: {able}."
+            f"{method.card.title} gives no reasons for its predictions; {folder} was fitted with "
+            f"it. Methods that do: {able}."
         )
     ids = _sample_ids(folder)
     row = None if sample is None or source is not None else find_sample(sample, ids, len(ids))

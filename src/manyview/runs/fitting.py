@@ -1,4 +1,4 @@
-"""Fit one method once, and leave the model, its answers and the record in a folder."""
+"""Fit one method once, and leave the model, its predictions and the record in a folder."""
 
 import json
 import re
@@ -31,7 +31,7 @@ from manyview.runs.records import (
     CalibrationRecord,
     ClassRecord,
     DataRecord,
-    Doubt,
+    LeastConfident,
     Run,
     TrainingRecord,
     csv_text,
@@ -202,7 +202,7 @@ def _calibration(model: Any) -> CalibrationRecord | None:
     if found is None:
         return None
     before, after = (
-        expected_calibration_error(found.probabilities(calibrated=calibrated), found.codes)
+        expected_calibration_error(found.probabilities(calibrated=calibrated), found.y_encoded)
         for calibrated in (False, True)
     )
     return CalibrationRecord(
@@ -210,14 +210,14 @@ def _calibration(model: Any) -> CalibrationRecord | None:
     )
 
 
-def _doubts(data: Dataset, model: Any, is_open: np.ndarray) -> tuple[Doubt, ...]:
+def _doubts(data: Dataset, model: Any, is_open: np.ndarray) -> tuple[LeastConfident, ...]:
     samples = np.flatnonzero(is_open)
     probabilities = model.label_distributions_.max(axis=1)
     least = samples[np.argsort(probabilities[samples], kind="stable")[:N_DOUBTS]]
-    answers = model.transduction_[least].tolist()
+    predictions = model.transduction_[least].tolist()
     return tuple(
-        Doubt(str(data.sample_ids[sample]), answer, float(probabilities[sample]))
-        for sample, answer in zip(least, answers, strict=True)
+        LeastConfident(str(data.sample_ids[sample]), prediction, float(probabilities[sample]))
+        for sample, prediction in zip(least, predictions, strict=True)
     )
 
 
@@ -249,23 +249,23 @@ def _write(
 
 
 def _predictions(data: Dataset, labels: np.ndarray, model: Any, below: float | None) -> str:
-    """One row a sample: the method's answer, also where a label was given."""
+    """One row a sample: the method's prediction, also where a label was given."""
     probabilities = model.label_distributions_.max(axis=1)
-    answers = abstain(model.transduction_, probabilities, below)
+    predictions = abstain(model.transduction_, probabilities, below)
     confidence = getattr(model, "node_confidence_", None)
     rows = (
         (
             sample_id,
-            answer,
+            prediction,
             f"{probability:.6f}",
             "" if confidence is None else f"{confidence[row]:.6f}",
             "known" if known else "unknown",
             given if known else "",
         )
-        for row, (sample_id, answer, probability, known, given) in enumerate(
+        for row, (sample_id, prediction, probability, known, given) in enumerate(
             zip(
                 data.sample_ids.tolist(),
-                answers.tolist(),
+                predictions.tolist(),
                 probabilities,
                 is_known(labels),
                 labels.tolist(),

@@ -22,7 +22,7 @@ from manyview.runs.records import (
 )
 from manyview.runs.sources import DataSource
 from manyview.system.files import write_whole
-from manyview.validation import check_share
+from manyview.validation import check_fraction
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Prediction:
 
     @property
     def n_unknown(self) -> int:
-        """Number of samples without an answer."""
+        """Number of samples without a prediction."""
         if self.abstain_below is None:
             return 0
         return sum(label == UNKNOWN_WORD for label in self.labels.tolist())
@@ -95,14 +95,14 @@ def predict_run(
 ) -> Prediction:
     """Load the model of a run and label the samples of other data.
 
-    The views are matched by name; a single view may have another name than in the run. Answers
-    of a probability below `abstain_below` become `unknown`; the scores are of all answers.
+    The views are matched by name; a single view may have another name than in the run. Predictions
+    of a probability below `abstain_below` become `unknown`; the scores are of all predictions.
     """
     if abstain_below is not None:
-        check_share("abstain_below", abstain_below)
+        check_fraction("abstain_below", abstain_below)
     record = read_record(folder)
     method = find_method(record["method"])
-    method.check_labels_new_samples()
+    method.check_inductive()
     fitted = record["data"]
     model = method.load(folder)
     if abstain_below is not None:

@@ -68,7 +68,7 @@ class ClassRecord:
 class TrainingRecord:
     """How the fit went; None for what a method does not have.
 
-    `neighbor_recall` is the share of the true neighbours in each view's graph; 1 where they were
+    `neighbor_recall` is the share of the true neighbors in each view's graph; 1 where they were
     searched exactly. `n_networks` counts those that were trained one after the other; epochs are
     those of the last. `scaling` is that of each view.
     """
@@ -83,7 +83,7 @@ class TrainingRecord:
 
 
 @dataclass(frozen=True)
-class Doubt:
+class LeastConfident:
     """A sample whose label is little certain."""
 
     sample_id: str
@@ -93,7 +93,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Scores:
-    """Agreement of answers with a truth that the method did not see."""
+    """Agreement of predictions with a truth that the method did not see."""
 
     n_scored: int
     accuracy: float
@@ -135,7 +135,7 @@ class Run:
     calibration
         None where the probabilities are as the method gives them.
     abstention
-        None where every sample gets an answer.
+        None where every sample gets a prediction.
     """
 
     folder: Path
@@ -147,7 +147,7 @@ class Run:
     training: TrainingRecord
     classes: tuple[ClassRecord, ...]
     view_importance: dict[str, float] | None
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[LeastConfident, ...]
     scores: Scores | None
     warnings: tuple[str, ...]
     calibration: CalibrationRecord | None = None
@@ -222,8 +222,8 @@ def read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
-def score(answers: np.ndarray, truth: np.ndarray | None, counts: np.ndarray) -> Scores | None:
-    """Compare answers with the truth where it is known, on the samples that count.
+def score(predictions: np.ndarray, truth: np.ndarray | None, counts: np.ndarray) -> Scores | None:
+    """Compare predictions with the truth where it is known, on the samples that count.
 
     Examples
     --------
@@ -236,18 +236,18 @@ def score(answers: np.ndarray, truth: np.ndarray | None, counts: np.ndarray) -> 
     if not scored.any():
         return None
     # Numbers instead of labels: scikit-learn knows no objects that are booleans.
-    given, wanted = answers[scored].tolist(), truth[scored].tolist()
+    given, wanted = predictions[scored].tolist(), truth[scored].tolist()
     number_of = {label: number for number, label in enumerate(dict.fromkeys([*wanted, *given]))}
-    codes = np.array([number_of[label] for label in given])
+    y_encoded = np.array([number_of[label] for label in given])
     true_codes = np.array([number_of[label] for label in wanted])
     present = np.unique(true_codes)
     return Scores(
-        n_scored=len(codes),
-        accuracy=float((codes == true_codes).mean()),
+        n_scored=len(y_encoded),
+        accuracy=float((y_encoded == true_codes).mean()),
         balanced_accuracy=float(
-            recall_score(true_codes, codes, labels=present, average="macro", zero_division=0)
+            recall_score(true_codes, y_encoded, labels=present, average="macro", zero_division=0)
         ),
-        macro_f1=float(f1_score(true_codes, codes, average="macro", zero_division=0)),
+        macro_f1=float(f1_score(true_codes, y_encoded, average="macro", zero_division=0)),
     )
 
 

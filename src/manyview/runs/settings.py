@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from manyview.base.parameters import parameter_path
 from manyview.data.splits import PROTOCOLS
-from manyview.errors import InputError, check_choice, did_you_mean
+from manyview.errors import InputError
 from manyview.methods import find_method
 from manyview.runs.annotated_copy import check_annotated
 from manyview.runs.sources import DataSource
-from manyview.validation import check_share, check_whole_number
+from manyview.validation import check_choice, check_fraction, check_whole_number
 
 WORDS = {"none": None, "null": None, "true": True, "false": False}
 
@@ -29,7 +30,7 @@ class RunSettings:
     seed
         Of the split and of the method.
     abstain_below
-        Answers of less than this probability are written as `unknown`. None keeps all.
+        Predictions of less than this probability are written as `unknown`. None keeps all.
     annotate
         Whether to leave a copy of an `.h5mu` or `.h5ad` file with the results in it.
     out
@@ -37,7 +38,7 @@ class RunSettings:
     """
 
     source: DataSource
-    method: str = "mgcn-dns"
+    method: str = "manyview"
     params: Mapping[str, Any] = field(default_factory=dict)
     label_ratio: float | None = None
     protocol: str = "stratified"
@@ -48,19 +49,15 @@ class RunSettings:
 
     def check(self) -> None:
         """Refuse what can be known to be wrong before any file is opened."""
-        allowed = find_method(self.method)().get_params()
+        model = find_method(self.method)()
         for name in self.params:
-            if name not in allowed:
-                raise InputError(
-                    f"{self.method} has no parameter {name!r}.{did_you_mean(name, allowed)} "
-                    f"It has: {', '.join(allowed)}."
-                )
+            parameter_path(model, name)
         check_choice("protocol", self.protocol, PROTOCOLS)
         check_whole_number("seed", self.seed, at_least=0)
         if self.label_ratio is not None and not 0 < self.label_ratio <= 1:
             raise InputError(f"label_ratio must be above 0 and at most 1; got {self.label_ratio}.")
         if self.abstain_below is not None:
-            check_share("abstain_below", self.abstain_below)
+            check_fraction("abstain_below", self.abstain_below)
         if self.annotate:
             check_annotated(self.source.names)
 
@@ -68,9 +65,10 @@ class RunSettings:
         """Make the classifier, not yet fitted."""
         model = find_method(self.method)()
         common = {"random_state": self.seed, "verbose": verbose}
-        known = model.get_params()
+        known = model.get_params(deep=False)
         model.set_params(**{name: value for name, value in common.items() if name in known})
-        return model.set_params(**self.params)
+        params = {parameter_path(model, name): value for name, value in self.params.items()}
+        return model.set_params(**params)
 
 
 def parse_params(texts: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Where a run's data come from: the catalogue, by name, or files, by path."""
+"""Where a run's data come from: the catalog, by name, or files, by path."""
 
 import os
 from dataclasses import asdict, dataclass, field, replace
@@ -20,11 +20,11 @@ class DataSource:
     Attributes
     ----------
     names
-        One name of the catalogue, or paths.
+        One name of the catalog, or paths.
     labels
         A file of labels.
     data_dir
-        Folder of the catalogue's files; MANYVIEW_DATA where it is None.
+        Folder of the catalog's files; MANYVIEW_DATA where it is None.
     options
         Choices between readings of one file.
     """
@@ -35,7 +35,7 @@ class DataSource:
     options: ReadOptions = field(default_factory=ReadOptions)
 
     def load(self, missing: str | None = None) -> Dataset:
-        """Load the data set of the catalogue, or read the files.
+        """Load the data set of the catalog, or read the files.
 
         `missing`, a parameter of the method, says whether single values may be unknown.
         """
@@ -48,13 +48,13 @@ class DataSource:
         if not Path(self.names[0]).exists():
             return dataset
         note = (
-            f"{card.name} is taken from the catalogue; what lies here under that name is not "
+            f"{card.name} is taken from the catalog; what lies here under that name is not "
             f"read. Write {os.curdir}{os.sep}{self.names[0]} to read it."
         )
         return replace(dataset, notes=(*dataset.notes, note))
 
     def check_here(self) -> None:
-        """Refuse a data set of the catalogue whose file is not here, without opening it."""
+        """Refuse a data set of the catalog whose file is not here, without opening it."""
         card = self._card()
         if card is not None:
             check_here(card, self.data_dir)
@@ -82,8 +82,8 @@ class DataSource:
             near = sorted(one.name for one in path.parent.iterdir()) if path.parent.is_dir() else []
             raise DataFileError(
                 f"There is no file or folder {name!r}, and no data set of that name in the "
-                f"catalogue.{did_you_mean(path.name, [*CATALOG, *near])} "
-                "`manyview datasets` lists the catalogue."
+                f"catalog.{did_you_mean(path.name, [*CATALOG, *near])} "
+                "`manyview datasets` lists the catalog."
             ) from None
 
     def _refuse_reader_options(self, card: DatasetCard) -> None:
@@ -94,5 +94,5 @@ class DataSource:
         if wrong:
             raise InputError(
                 f"{', '.join(wrong)} can only be passed for data read from files; "
-                f"{card.name!r} is in the catalogue, which knows how to read it."
+                f"{card.name!r} is in the catalog, which knows how to read it."
             )

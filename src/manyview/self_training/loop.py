@@ -1,236 +1,162 @@
-"""Rounds: networks trained one after the other, each taught by the answers of the one before."""
+"""Self-training: networks trained in stages, each on pseudo-labels of the one before.
+
+linear classifier -> pseudo-labels -> plain GCN -> pseudo-labels -> final network
+
+Networks before the final one have the early-fusion graph beside the views' graphs.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
 
 import numpy as np
 import torch
 
-from manyview.graphs.edge_overlap import confirmed_shares
+from manyview.base.summary import StageRecord
+from manyview.graphs.edge_overlap import overlap_weights
 from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
-from manyview.network.prepared import Ground
-from manyview.network.spectral import linear_answers
+from manyview.network.prepared import PreparedInputs
+from manyview.network.spectral import linear_probabilities
 from manyview.network.training import TrainingCurve
 from manyview.numerics import softmax
-from manyview.self_training.pseudo_labels import TAUGHT_TEMPERATURE, Lesson, prepare_lesson
+from manyview.self_training.pseudo_labels import PseudoLabeler, PseudoLabels
 
-Network = TypeVar("Network")
-SETTLED = 0.005  # share of changed answers below which no further round is needed
-
-
-@dataclass(frozen=True)
-class Round:
-    """What one network that was taught by the one before came to.
-
-    Attributes
-    ----------
-    n_epochs
-        How long it learned.
-    changed
-        Share of the samples it answers otherwise than its teacher.
-    agreement
-        [view] how far neighbours in each view had one answer of the teacher's.
-    """
-
-    n_epochs: int
-    changed: float
-    agreement: np.ndarray
-
-    @classmethod
-    def between(
-        cls, before: np.ndarray, after: np.ndarray, lesson: Lesson, n_epochs: int
-    ) -> "Round":
-        """Compare the probabilities of teacher and taught."""
-        changed = float((before.argmax(axis=1) != after.argmax(axis=1)).mean())
-        return cls(n_epochs, changed, lesson.agreement)
-
-    @property
-    def has_settled(self) -> bool:
-        """Whether so few answers changed that another round would change hardly any."""
-        return self.changed < SETTLED
+SEED_STRIDE = 100  # between the networks of one fit; folds of the calibration take those between
 
 
 @dataclass(frozen=True)
-class Turn(Generic[Network]):
-    """Which network is to be trained.
+class Stage:
+    """One network to train.
 
     Attributes
     ----------
     number
-        0 for the first.
-    is_last
-        Whether its answers are those of the fit; otherwise they only teach the next.
-    lesson, teacher
-        What it learns beside the labels, and the network it is from; None for the first.
+        0 for a network that is trained on the labels alone.
+    is_final
+        Whether its predictions are those of the fit; otherwise they become pseudo-labels.
+    inputs, generator
+        What it is trained on, and its source of randomness.
+    pseudo_labels, previous
+        What it learns besides the labels, and the network these come from; None for the first.
     """
 
     number: int
-    is_last: bool
-    lesson: Lesson | None = None
-    teacher: Network | None = None
+    is_final: bool
+    inputs: NetworkInputs
+    generator: torch.Generator
+    pseudo_labels: PseudoLabels | None = None
+    previous: MGCNDNS | None = None
+
+
+Train = Callable[[Stage], tuple[MGCNDNS, TrainingCurve]]
 
 
 @dataclass(frozen=True)
-class Taught(Generic[Network]):
-    """What a fit in rounds came to.
+class SelfTrainingResult:
+    """Result of a fit in stages.
 
     Attributes
     ----------
     network, curve
-        The last network that was done, and how it was trained.
-    rounds
-        One for each network that was taught.
-    is_whole
-        Whether that network is the one all rounds lead to, not a teacher of it.
+        The last network that was finished, and its training curve.
+    stages
+        One record per network that was trained on pseudo-labels.
+    is_complete
+        Whether that network is the final one, not one that makes pseudo-labels.
     """
 
-    network: Network
+    network: MGCNDNS
     curve: TrainingCurve
-    rounds: list[Round]
-    is_whole: bool
-
-    @property
-    def temperature(self) -> float:
-        """What its logits are to be divided by."""
-        return TAUGHT_TEMPERATURE if self.rounds else 1.0
+    stages: tuple[StageRecord, ...]
+    is_complete: bool
 
 
-def train_in_rounds(
-    fit: Callable[[Turn[Network]], tuple[Network, TrainingCurve]],
-    answers_of: Callable[[Network, Turn[Network]], np.ndarray],
-    lesson_of: Callable[[np.ndarray], Lesson],
-    max_rounds: int,
-    first_answers: Callable[[], np.ndarray] | None = None,
-) -> Taught[Network]:
-    """Train networks one after the other, each taught by the answers of the one before.
+def self_train(
+    train: Train,
+    prepared: PreparedInputs,
+    y_encoded: np.ndarray,
+    n_classes: int,
+    *,
+    max_iter: int,
+    initial_teacher: str,
+    pseudo_labeler: PseudoLabeler,
+    class_weight: np.ndarray | None,
+    generator: torch.Generator,
+    is_warm: bool = False,
+) -> SelfTrainingResult:
+    """Train networks one after the other, each on pseudo-labels of the one before.
 
-    When a network answers as its teacher did, the next is the last; so is that of round
-    `max_rounds`. Where the user ends it in a round, the last network that was done is kept; in the
-    first, where there is none, the one at work.
+    When a network predicts what its pseudo-labels say, the next is the final one; so is that of
+    stage `max_iter`. An interrupted stage leaves the last finished network; in the first stage,
+    where there is none, the one being trained.
 
     Parameters
     ----------
-    fit
-        Trains the network whose turn it is.
-    answers_of
-        Returns the probabilities of the network of a turn, [sample, class].
-    lesson_of
-        Cleans such probabilities into a lesson.
-    first_answers
-        Returns what the first lesson is made from; None trains a network on the labels for it.
-        Without rounds a network is trained on the labels in any case.
-    """
-    if max_rounds > 0 and first_answers is not None:
-        return _teach(fit, answers_of, lesson_of, max_rounds, first_answers(), None)
-    turn: Turn[Network] = Turn(0, is_last=max_rounds == 0)
-    network, curve = fit(turn)
-    first = Taught(network, curve, [], is_whole=turn.is_last)
-    if turn.is_last or curve.was_cut_short:
-        return first
-    return _teach(fit, answers_of, lesson_of, max_rounds, answers_of(network, turn), first)
-
-
-def _teach(
-    fit: Callable[[Turn[Network]], tuple[Network, TrainingCurve]],
-    answers_of: Callable[[Network, Turn[Network]], np.ndarray],
-    lesson_of: Callable[[np.ndarray], Lesson],
-    max_rounds: int,
-    answers: np.ndarray,
-    done: Taught[Network] | None,
-) -> Taught[Network]:
-    """Train a network a round; `done` is what there is to fall back on."""
-    rounds: list[Round] = []
-    for number in range(1, max_rounds + 1):
-        lesson = lesson_of(answers)
-        has_settled = bool(rounds) and rounds[-1].has_settled
-        teacher = None if done is None else done.network
-        turn = Turn(number, has_settled or number == max_rounds, lesson, teacher)
-        network, curve = fit(turn)
-        if curve.was_cut_short and done is not None:
-            return replace(done, curve=replace(done.curve, stopped=curve.stopped))
-        taught = answers_of(network, turn)
-        rounds.append(Round.between(answers, taught, lesson, curve.n_epochs))
-        done, answers = Taught(network, curve, list(rounds), turn.is_last), taught
-        if turn.is_last or curve.was_cut_short:
-            break
-    assert done is not None  # there is at least one round
-    return done
-
-
-SEEDS_APART = 100  # of the networks of one fit; folds of the calibration take those between
-FitNetwork = Callable[
-    [NetworkInputs, torch.Generator, Turn[MGCNDNS]], tuple[MGCNDNS, TrainingCurve]
-]
-
-
-@dataclass(frozen=True)
-class Teaching:
-    """What is taught, and by whom.
-
-    Attributes
-    ----------
-    codes
+    train
+        Trains the network of a stage.
+    y_encoded
         [sample] class numbers, -1 where unknown.
-    class_weight
-        [class] or None.
-    max_rounds
-        Networks that are taught; 0 trains one on the labels alone.
-    class_shares
-        Whether "labels" or "answers" tell the size of the classes.
-    linear_teacher
-        Whether a linear classifier teaches first; otherwise a plain network does.
+    max_iter
+        Networks trained on pseudo-labels at most; 0 trains one on the labels alone.
+    initial_teacher
+        "linear" makes the first pseudo-labels by a linear classifier of propagated features,
+        "network" by a network trained on the labels alone.
     is_warm
-        Whether networks go on from earlier weights, which know the views' graphs alone. Labels
-        that came later are rarely a sample of the classes, so there are no shares to learn from.
+        Whether networks continue from earlier weights, which have the views' graphs alone.
+        Labels that were added later are rarely a fair sample of the classes, so the class sizes
+        stay as predicted.
     """
-
-    ground: Ground
-    codes: np.ndarray
-    n_classes: int
-    class_weight: np.ndarray | None
-    max_rounds: int
-    class_shares: str
-    linear_teacher: bool
-    is_warm: bool
-
-    def run(self, generator: torch.Generator, fit_network: FitNetwork) -> Taught[MGCNDNS]:
-        """Train by turns; every network has a source of randomness of its own."""
-
-        def fit(turn: Turn[MGCNDNS]) -> tuple[MGCNDNS, TrainingCurve]:
-            own = generator
-            if turn.number:
-                seed = generator.initial_seed() + SEEDS_APART * turn.number
-                own = torch.Generator(device=generator.device).manual_seed(seed)
-            return fit_network(self._inputs_of(turn), own, turn)
-
-        first = self._linear_answers if self.linear_teacher else None
-        is_done = bool((self.codes >= 0).all())  # nobody is left to teach
-        max_rounds = 0 if is_done else min(self.max_rounds, 1 if self.is_warm else np.inf)
-        return train_in_rounds(fit, self._answers_of, self._lesson_of, int(max_rounds), first)
-
-    def _inputs_of(self, turn: Turn[MGCNDNS]) -> NetworkInputs:
-        return self.ground.inputs if turn.is_last or self.is_warm else self.ground.teacher_inputs
-
-    @torch.no_grad()
-    def _answers_of(self, network: MGCNDNS, turn: Turn[MGCNDNS]) -> np.ndarray:
-        return softmax(network(*self._inputs_of(turn)).cpu().numpy())
-
-    def _linear_answers(self) -> np.ndarray:
-        return linear_answers(
-            self.ground.teacher_inputs,
-            confirmed_shares(self.ground.graphs),
-            self.codes,
-            self.n_classes,
-            self.class_weight,
+    if (y_encoded >= 0).all():  # nothing is left to label
+        max_iter = 0
+    if is_warm:
+        max_iter = min(max_iter, 1)
+        pseudo_labeler = replace(pseudo_labeler, class_prior="predictions")
+    teacher_inputs = prepared.inputs if is_warm else prepared.teacher_inputs
+    probabilities = None
+    if initial_teacher == "linear" and max_iter > 0:
+        weights = overlap_weights(prepared.graphs)
+        probabilities = linear_probabilities(
+            prepared.teacher_inputs, weights, y_encoded, n_classes, class_weight
         )
+    result, network = None, None
+    records: list[StageRecord] = []
+    for number in range(0 if probabilities is None else 1, max_iter + 1):
+        pseudo_labels = None
+        if probabilities is not None:
+            pseudo_labels = pseudo_labeler(
+                probabilities,
+                y_encoded,
+                prepared.view_graphs,
+                class_weight,
+                early_fusion_graph=prepared.early_fusion_graph,
+            )
+        is_final = number == max_iter or (bool(records) and records[-1].has_settled)
+        inputs = prepared.inputs if is_final else teacher_inputs
+        own = _generator_of_stage(generator, number)
+        network, curve = train(Stage(number, is_final, inputs, own, pseudo_labels, network))
+        if curve.was_cut_short and result is not None:
+            return replace(result, curve=replace(result.curve, stopped=curve.stopped))
+        before = probabilities
+        if before is not None or not is_final:
+            probabilities = predict_probabilities(network, inputs)
+        if before is not None and probabilities is not None and pseudo_labels is not None:
+            changed = (before.argmax(axis=1) != probabilities.argmax(axis=1)).mean()
+            records.append(StageRecord(curve.n_epochs, float(changed), pseudo_labels.agreement))
+        result = SelfTrainingResult(network, curve, tuple(records), is_final)
+        if is_final or curve.was_cut_short:
+            break
+    assert result is not None  # there is at least one stage
+    return result
 
-    def _lesson_of(self, answers: np.ndarray) -> Lesson:
-        return prepare_lesson(
-            answers,
-            self.codes,
-            self.ground.view_graphs,
-            self.class_weight,
-            joint_graph=self.ground.joint_graph,
-            class_shares="answers" if self.is_warm else self.class_shares,
-        )
+
+@torch.no_grad()
+def predict_probabilities(network: MGCNDNS, inputs: NetworkInputs) -> np.ndarray:
+    """Return the class probabilities a network gives: [sample, class]."""
+    return softmax(network(*inputs).cpu().numpy())
+
+
+def _generator_of_stage(generator: torch.Generator, number: int) -> torch.Generator:
+    """Give every network its own source of randomness, that of the fit to the first."""
+    if number == 0:
+        return generator
+    seed = generator.initial_seed() + SEED_STRIDE * number
+    return torch.Generator(device=generator.device).manual_seed(seed)

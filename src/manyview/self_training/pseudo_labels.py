@@ -1,177 +1,261 @@
-"""Lessons: what the answers of one network teach the next. An extension of the paper.
+"""Pseudo-labels: soft labels for every sample, made from the predictions of one model.
 
-With few labels most edges are far from any of them: the network learns little there, its
-classes come out of the wrong size, and a view of noise counts as much as a good one. But its
-answers, once cleaned, are signals for every sample, every edge and every view:
+With few labels most edges are far from any labeled sample: a network learns little there, its
+class sizes are off, and a noise view counts as much as a good one. Its predictions, once cleaned,
+give a signal for every sample, every edge and every view:
 
-probabilities -> align_shares -> view_agreement -> smooth -> Lesson
+probabilities -> align_class_prior -> assortativity -> propagate -> PseudoLabels
 
-A lesson gives each unlabeled sample a distribution over the classes and a weight, and each graph
-a share to start with. The next network learns from it beside the labels.
+The next network is trained on the labels and on these. An extension of the paper.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse, stats
 
-# Labels that the answers' own class shares count for. As many labels and their shares weigh alike.
-ANSWERS_COUNT_FOR = 20.0
-UNLIKELY = 0.1  # p value below which labels are no sample of the classes
-NEIGHBORS_SHARE = 0.5  # of what a sample's neighbours say in its cleaned answer, in each step
-SHARPNESS = 3.0  # power of the probabilities that are taught
-TRUST = 2.0  # power of the probability of an answer that is its weight
-# What the logits of a network that learned sharpened answers are divided by: it is too sure, and
-# half of the power, as factors go, is taken back.
-TAUGHT_TEMPERATURE = SHARPNESS**0.5
-# Agreement in the graphs that answers may lose when classes are weighed; labels that are no fair
-# sample of the classes cost more.
-DISAGREEMENT = 0.01
+from manyview.base.parameters import ParameterGroup
+from manyview.numerics import normalize_rows
+from manyview.validation import Choice, Constraint, Number, WholeNumber
+
 ROUNDING = 1e-9
-LEAST_AGREEMENT = 1e-3  # of a view, so that the next network can still find it useful
+MIN_WEIGHT = 1e-3  # of a view's graph, so that the next network can still find it useful
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """What the next network is to learn beside the labels.
+class PseudoLabels:
+    """Soft labels of all samples, and weights of the graphs.
 
     Attributes
     ----------
     targets
-        [sample, class] probabilities to come close to.
+        [sample, class] probabilities.
     weights
-        [sample] how much each counts; 0 for labeled samples.
-    graph_shares
-        [graph] what a fusion starts with, the joint graph last where there is one; sums to 1.
+        [sample] weight in the loss; 0 for labeled samples.
+    graph_weights
+        [graph] initial weights of the fusion, the early-fusion graph last where there is one;
+        sum to 1.
     agreement
-        [view] how far neighbours in each view have one answer: 1 always, 0 as by chance.
+        [view] assortativity of the predictions in each view's graph: 1 where neighbors always
+        have one class, 0 as by chance.
     """
 
     targets: np.ndarray
     weights: np.ndarray
-    graph_shares: np.ndarray
+    graph_weights: np.ndarray
     agreement: np.ndarray
 
-    def shares_of(self, n_graphs: int) -> np.ndarray:
-        """Return what a fusion of so many graphs, the first ones, starts with; sums to 1."""
-        first = self.graph_shares[:n_graphs]
+    def weights_of(self, n_graphs: int) -> np.ndarray:
+        """Return the weights of the first graphs, scaled to a sum of 1."""
+        first = self.graph_weights[:n_graphs]
         return np.asarray(first / first.sum())
 
 
-def prepare_lesson(
-    probabilities: np.ndarray,
-    codes: np.ndarray,
-    view_graphs: Sequence[sparse.csr_array],
-    class_weight: np.ndarray | None = None,
-    *,
-    joint_graph: sparse.csr_array | None = None,
-    class_shares: str = "labels",
-) -> Lesson:
-    """Clean a network's answers into a lesson for the next.
+@dataclass(kw_only=True, repr=False)
+class PseudoLabeler(ParameterGroup):
+    """Turns the predictions of one model into pseudo-labels for the next.
 
-    `class_shares` says whether the labels tell the size of the classes, or the answers alone. Even
-    so labels are not believed where neighbours would then agree less on the likeliest class.
+    Parameters
+    ----------
+    class_prior
+        "labels" estimates the class sizes from the labels and the predictions, where labels are
+        a fair sample of the classes and the graphs do not contradict it. "predictions" leaves
+        them as predicted; choose it where labels were picked in another way.
+    prior_strength
+        Number of labels that the predicted class sizes count for: with as many labels, labels
+        and predictions weigh the same.
+    max_assortativity_loss
+        By how much aligning the class sizes may lower the assortativity; beyond that the labels
+        are not taken for a fair sample of the classes.
+    weigh_views
+        Whether views count by the assortativity of the predictions in their graphs; otherwise
+        all count the same.
+    smoothing
+        Weight of the neighbors' predictions in each step of the propagation; 0 skips it.
+    n_steps
+        Steps of the propagation.
+    sharpness
+        Power that the propagated probabilities are raised to.
+    confidence_power
+        Power of a prediction's probability that gives its weight in the loss; 0 weighs all the
+        same.
 
-    Shapes
-    ------
-    probabilities : [sample, class]
-    codes : [sample], class numbers, -1 where unknown
-    view_graphs, joint_graph : [sample, sample] each, symmetric
-    class_weight : [class]
+    Examples
+    --------
+    >>> graph = sparse.csr_array(np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]]))
+    >>> probabilities = np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.4, 0.6]])
+    >>> made = PseudoLabeler()(probabilities, np.array([0, -1, 1, -1]), [graph])
+    >>> made.targets.argmax(axis=1)
+    array([0, 0, 1, 1])
     """
-    together = [] if joint_graph is None else [joint_graph]
-    graphs = [without_loops(graph) for graph in (*view_graphs, *together)]
-    answers = probabilities.astype(np.float64)
-    if class_shares == "labels":
-        aligned = align_shares(probabilities, expected_shares(probabilities, codes))
-        if graph_agreement(graphs, answers) - graph_agreement(graphs, aligned) <= DISAGREEMENT:
-            answers = aligned
-    agreement = np.array([view_agreement(graph, answers) for graph in graphs])
-    shares = np.maximum(agreement, LEAST_AGREEMENT)
-    shares /= shares.sum()
-    answers = smooth(answers, codes, graphs, shares)
-    weights = np.where(codes >= 0, 0.0, answers.max(axis=1) ** TRUST)
-    targets = _rows_to_one(answers**SHARPNESS)
-    if class_weight is not None:
-        weights = weights * (targets @ class_weight)
-    return Lesson(
-        targets.astype(np.float32),
-        weights.astype(np.float32),
-        shares,
-        agreement[: len(view_graphs)],
-    )
+
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        "class_prior": Choice(("labels", "predictions")),
+        "prior_strength": Number(at_least=0),
+        "max_assortativity_loss": Number(at_least=0),
+        "weigh_views": Choice((True, False)),
+        "smoothing": Number(at_least=0, below=1),
+        "n_steps": WholeNumber(at_least=0),
+        "sharpness": Number(above=0),
+        "confidence_power": Number(at_least=0),
+    }
+
+    class_prior: str = "labels"
+    prior_strength: float = 20.0
+    max_assortativity_loss: float = 0.01
+    weigh_views: bool = True
+    smoothing: float = 0.5
+    n_steps: int = 10
+    sharpness: float = 3.0
+    confidence_power: float = 2.0
+
+    @property
+    def temperature(self) -> float:
+        """What the logits of a network trained on these are divided by.
+
+        Sharpened targets make it overconfident; the square root of the power is taken back.
+        """
+        return float(self.sharpness**0.5)
+
+    def __call__(
+        self,
+        probabilities: np.ndarray,
+        y_encoded: np.ndarray,
+        view_graphs: Sequence[sparse.csr_array],
+        class_weight: np.ndarray | None = None,
+        *,
+        early_fusion_graph: sparse.csr_array | None = None,
+    ) -> PseudoLabels:
+        """Clean the predictions of a model into pseudo-labels.
+
+        Shapes
+        ------
+        probabilities : [sample, class]
+        y_encoded : [sample], class numbers, -1 where unknown
+        view_graphs, early_fusion_graph : [sample, sample] each, symmetric
+        class_weight : [class]
+        """
+        fused = [] if early_fusion_graph is None else [early_fusion_graph]
+        graphs = [without_loops(graph) for graph in (*view_graphs, *fused)]
+        predictions = probabilities.astype(np.float64)
+        if self.class_prior == "labels":
+            predictions = self._aligned(probabilities, predictions, y_encoded, graphs)
+        agreement = np.array(
+            [assortativity(graph, predictions) if self.weigh_views else 1.0 for graph in graphs]
+        )
+        graph_weights = np.maximum(agreement, MIN_WEIGHT)
+        graph_weights /= graph_weights.sum()
+        predictions = propagate(
+            predictions,
+            y_encoded,
+            graphs,
+            graph_weights,
+            smoothing=self.smoothing,
+            n_steps=self.n_steps,
+        )
+        confidence = predictions.max(axis=1) ** self.confidence_power
+        weights = np.where(y_encoded >= 0, 0.0, confidence)
+        targets = normalize_rows(predictions**self.sharpness)
+        if class_weight is not None:
+            weights = weights * (targets @ class_weight)
+        return PseudoLabels(
+            targets.astype(np.float32),
+            weights.astype(np.float32),
+            graph_weights,
+            agreement[: len(view_graphs)],
+        )
+
+    def _aligned(
+        self,
+        probabilities: np.ndarray,
+        predictions: np.ndarray,
+        y_encoded: np.ndarray,
+        graphs: Sequence[sparse.csr_array],
+    ) -> np.ndarray:
+        """Align the class sizes, unless neighbors would then agree less on the class."""
+        prior = estimate_class_prior(probabilities, y_encoded, strength=self.prior_strength)
+        aligned = align_class_prior(probabilities, prior)
+        loss = mean_assortativity(graphs, predictions) - mean_assortativity(graphs, aligned)
+        return aligned if loss <= self.max_assortativity_loss else predictions
 
 
-def expected_shares(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Estimate the classes' shares of all samples from the labels and the answers: [class].
+def estimate_class_prior(
+    probabilities: np.ndarray,
+    y_encoded: np.ndarray,
+    *,
+    strength: float = 20.0,
+    min_p_value: float = 0.1,
+) -> np.ndarray:
+    """Estimate the class proportions from the labels and the predictions: [class].
 
-        n_c + 20 mean_i p_ic,   divided by the sum over the classes
+        n_c + strength mean_i p_ic,   divided by the sum over the classes
 
-    Few labels say little about shares, many nearly all, if they are drawn from the samples at
-    random, or class by class in proportion. Labels that are hardly such a sample, say ten of every
-    class where the answers find classes of very different size (chi-squared test, p below 0.1),
-    say nothing about shares.
+    Few labels say little about proportions, many say nearly everything, if they are drawn from
+    the samples at random, or class by class in proportion. Labels that are hardly such a sample,
+    say ten of every class where the predictions find classes of very different size (chi-squared
+    test), say nothing.
 
     Examples
     --------
     >>> even = np.full((100, 2), 0.5)
-    >>> codes = np.r_[np.zeros(12, dtype=int), np.ones(9, dtype=int), np.full(79, -1)]
-    >>> expected_shares(even, codes)
+    >>> y_encoded = np.r_[np.zeros(12, dtype=int), np.ones(9, dtype=int), np.full(79, -1)]
+    >>> estimate_class_prior(even, y_encoded)
     array([0.53658537, 0.46341463])
     >>> uneven = np.tile([0.9, 0.1], (100, 1))
-    >>> expected_shares(uneven, codes)
+    >>> estimate_class_prior(uneven, y_encoded)
     array([0.9, 0.1])
     """
-    counts = np.bincount(codes[codes >= 0], minlength=probabilities.shape[1])
-    own = np.maximum(probabilities.mean(axis=0, dtype=np.float64), np.finfo(np.float32).tiny)
-    own /= own.sum()
-    if stats.chisquare(counts, counts.sum() * own).pvalue < UNLIKELY:
-        return np.asarray(own)
-    expected = counts + ANSWERS_COUNT_FOR * own
+    counts = np.bincount(y_encoded[y_encoded >= 0], minlength=probabilities.shape[1])
+    predicted = np.maximum(probabilities.mean(axis=0, dtype=np.float64), np.finfo(np.float32).tiny)
+    predicted /= predicted.sum()
+    if stats.chisquare(counts, counts.sum() * predicted).pvalue < min_p_value:
+        return np.asarray(predicted)
+    expected = counts + strength * predicted
     return np.asarray(expected / expected.sum())
 
 
-def align_shares(
-    probabilities: np.ndarray, shares: np.ndarray, *, tol: float = 1e-4, max_steps: int = 100
+def align_class_prior(
+    probabilities: np.ndarray, prior: np.ndarray, *, tol: float = 1e-4, max_steps: int = 100
 ) -> np.ndarray:
-    """Weigh the classes so that their mean probabilities are the shares wanted.
+    """Weigh the classes so that their mean probabilities are the prior.
 
-        p_ic <- w_c p_ic / sum_k w_k p_ik     with w such that  mean_i p_ic = share_c
+        p_ic <- w_c p_ic / sum_k w_k p_ik     with w such that  mean_i p_ic = prior_c
 
     Shapes
     ------
     probabilities : [sample, class]
-    shares : [class], above 0, sum to 1
+    prior : [class], above 0, sums to 1
     returns : [sample, class], rows sum to 1
 
     Examples
     --------
-    >>> align_shares(np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0.5, 0.5])).round(2)
+    >>> align_class_prior(np.array([[0.9, 0.1], [0.6, 0.4]]), np.array([0.5, 0.5])).round(2)
     array([[0.71, 0.29],
            [0.29, 0.71]])
     """
     given = np.maximum(probabilities.astype(np.float64), np.finfo(np.float32).tiny)
-    weights = np.ones(len(shares))
-    aligned = _rows_to_one(given)
+    weights = np.ones(len(prior))
+    aligned = normalize_rows(given)
     for _ in range(max_steps):
         means = aligned.mean(axis=0)
-        if np.abs(means - shares).max() <= tol * shares.min():
+        if np.abs(means - prior).max() <= tol * prior.min():
             break
-        weights *= (shares / means) ** 0.7  # the whole step may overshoot where rows are certain
-        aligned = _rows_to_one(given * weights)
+        weights *= (prior / means) ** 0.7  # the whole step may overshoot where rows are certain
+        aligned = normalize_rows(given * weights)
     return aligned
 
 
-def view_agreement(graph: sparse.csr_array, probabilities: np.ndarray) -> float:
-    """Say how far neighbours have one answer: 1 always, 0 as often as by chance.
+def assortativity(graph: sparse.csr_array, probabilities: np.ndarray) -> float:
+    """Measure how often neighbors have one class: 1 always, 0 as often as by chance.
 
         (e - a) / (1 - a)
         e = sum_ij A_ij p_i . p_j / sum_ij A_ij,   a = |sum_i d_i p_i / sum_i d_i|^2
 
-    This is Newman's coefficient of assortativity (Mixing patterns in networks, 2003) of answers
-    that are probabilities. A view of noise links samples regardless of their class and has
-    about 0, whatever the labels. A graph without edges has 0.
+    Newman's assortativity coefficient (Mixing patterns in networks, 2003), of probabilities. A
+    noise view links samples regardless of their class and has about 0, whatever the labels. A
+    graph without edges has 0.
 
     Shapes
     ------
@@ -181,68 +265,69 @@ def view_agreement(graph: sparse.csr_array, probabilities: np.ndarray) -> float:
     Examples
     --------
     >>> pairs = sparse.csr_array(np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]]))
-    >>> view_agreement(pairs, np.repeat(np.eye(2), 2, axis=0))
+    >>> assortativity(pairs, np.repeat(np.eye(2), 2, axis=0))
     1.0
     """
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     total = degrees.sum()
     if total <= 0:
         return 0.0
-    meeting = float(np.sum(probabilities * (graph @ probabilities)) / total)
+    observed = float(np.sum(probabilities * (graph @ probabilities)) / total)
     chance = float(np.sum((degrees @ probabilities / total) ** 2))
-    if chance >= 1 - ROUNDING:  # all answers are one
+    if chance >= 1 - ROUNDING:  # there is one class only
         return 0.0
-    return max((meeting - chance) / (1 - chance), 0.0)
+    return max((observed - chance) / (1 - chance), 0.0)
 
 
-def graph_agreement(graphs: Sequence[sparse.csr_array], probabilities: np.ndarray) -> float:
-    """Say how far neighbours have one likeliest class, as a mean over the graphs.
+def mean_assortativity(graphs: Sequence[sparse.csr_array], probabilities: np.ndarray) -> float:
+    """Average the assortativity of the likeliest classes over the graphs.
 
     Shapes
     ------
     graphs : [sample, sample] each, no self-loops
     probabilities : [sample, class]
     """
-    answers = np.eye(probabilities.shape[1])[probabilities.argmax(axis=1)]
-    return float(np.mean([view_agreement(graph, answers) for graph in graphs]))
+    predictions = np.eye(probabilities.shape[1])[probabilities.argmax(axis=1)]
+    return float(np.mean([assortativity(graph, predictions) for graph in graphs]))
 
 
-def smooth(
+def propagate(
     probabilities: np.ndarray,
-    codes: np.ndarray,
+    y_encoded: np.ndarray,
     graphs: Sequence[sparse.csr_array],
-    view_shares: np.ndarray,
+    graph_weights: np.ndarray,
     *,
+    smoothing: float = 0.5,
     n_steps: int = 10,
 ) -> np.ndarray:
-    """Let every answer hear its neighbours', and those theirs, the labels being certain.
+    """Propagate predictions over the weighted sum of the graphs; known labels stay certain.
 
-        F <- 1/2 D^-1 A F + 1/2 P,   A = sum_v share_v A_v
+        F <- s D^-1 A F + (1 - s) P,   A = sum_v w_v A_v
 
     Shapes
     ------
     probabilities : [sample, class]
-    codes : [sample], class numbers, -1 where unknown
+    y_encoded : [sample], class numbers, -1 where unknown
     graphs : [sample, sample] each, no self-loops
-    view_shares : [view]
+    graph_weights : [graph]
     returns : [sample, class], rows sum to 1
     """
     own = probabilities.astype(np.float64)
-    labeled = np.flatnonzero(codes >= 0)
-    own[labeled] = np.eye(own.shape[1])[codes[labeled]]
-    weighed = list(zip(graphs, view_shares.tolist(), strict=True))
-    degrees = sum(share * np.asarray(graph.sum(axis=1)).ravel() for graph, share in weighed)
-    is_alone = np.asarray(degrees) <= 0
-    inverse = 1.0 / np.where(is_alone, 1.0, degrees)
-    smoothed = own
+    labeled = np.flatnonzero(y_encoded >= 0)
+    own[labeled] = np.eye(own.shape[1])[y_encoded[labeled]]
+    weighted = list(zip(graphs, graph_weights.tolist(), strict=True))
+    degrees = sum(weight * np.asarray(graph.sum(axis=1)).ravel() for graph, weight in weighted)
+    is_isolated = np.asarray(degrees) <= 0
+    inverse = 1.0 / np.where(is_isolated, 1.0, degrees)
+    propagated = own
     for _ in range(n_steps):
-        heard = np.zeros_like(own)
-        for graph, share in weighed:
-            heard += share * (graph @ smoothed)
-        heard *= inverse[:, None]
-        heard[is_alone] = own[is_alone]
-        smoothed = NEIGHBORS_SHARE * heard + (1 - NEIGHBORS_SHARE) * own
-    return _rows_to_one(smoothed)
+        received = np.zeros_like(own)
+        for graph, weight in weighted:
+            received += weight * (graph @ propagated)
+        received *= inverse[:, None]
+        received[is_isolated] = own[is_isolated]
+        propagated = smoothing * received + (1 - smoothing) * own
+    return normalize_rows(propagated)
 
 
 def without_loops(graph: sparse.csr_array) -> sparse.csr_array:
@@ -250,7 +335,3 @@ def without_loops(graph: sparse.csr_array) -> sparse.csr_array:
     off = sparse.csr_array(graph - sparse.diags_array(graph.diagonal()))
     off.eliminate_zeros()
     return off
-
-
-def _rows_to_one(values: np.ndarray) -> np.ndarray:
-    return np.asarray(values / values.sum(axis=1, keepdims=True))

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from manyview.errors import InputError
-from manyview.validation import check_number
+from manyview.system.config import get_config
 
 GB = 2**30
 
@@ -26,27 +26,27 @@ def free_memory() -> float:
     return max(min(limits), 0) / GB
 
 
-def check_max_memory(max_memory: object) -> None:
-    """Refuse a `max_memory` that is neither "auto" nor a number of GB."""
-    if max_memory != "auto":
-        check_number("max_memory (GB, or 'auto')", max_memory, above=0)
+def check_memory(needed_gb: float, what: str, way_out: str, *, free_fraction: float = 1.0) -> None:
+    """Refuse work before it starts when it needs more than the memory that may be used.
 
-
-def check_memory(needed_gb: float, max_memory: float | str, what: str, way_out: str) -> None:
-    """Refuse work before it starts when it needs more than `max_memory` GB.
+    That is `max_memory` of `config_context`; where it is "auto", this fraction of what is free.
 
     Examples
     --------
-    >>> check_memory(48.2, 6.0, "hlr-m2vs on 10,000 samples in 3 views", "Use another method")
+    >>> from manyview.system.config import config_context
+    >>> with config_context(max_memory=6.0):
+    ...     check_memory(48.2, "hlr-m2vs on 10,000 samples in 3 views", "Use another method")
     Traceback (most recent call last):
     manyview.errors.InputError: hlr-m2vs on 10,000 samples in 3 views needs about 48.2 GB of memory,
-    and 6.0 GB may be used. Use another method, or raise max_memory.
+    and 6.0 GB may be used. Use another method, or raise max_memory (manyview.config_context).
     """
-    limit = free_memory() if isinstance(max_memory, str) else max_memory
+    limit = get_config().max_memory
+    if isinstance(limit, str):
+        limit = free_fraction * free_memory()
     if needed_gb > limit:
         raise InputError(
             f"{what} needs about {needed_gb:.1f} GB of memory, and {limit:.1f} GB may be used. "
-            f"{way_out}, or raise max_memory."
+            f"{way_out}, or raise max_memory (manyview.config_context)."
         )
 
 

@@ -22,8 +22,8 @@ def epoch_progress(max_epochs: int) -> Iterator[Callable[[int, float], None]]:
         yield lambda n_epochs, loss: progress.update(task, completed=n_epochs, loss=loss)
 
 
-def tell(line: str) -> None:
-    """Say one line about the work on the error stream."""
+def show_message(line: str) -> None:
+    """Print one line about the work on the error stream."""
     from rich.console import Console
 
     Console(stderr=True, soft_wrap=True, highlight=False).print(line, markup=False)

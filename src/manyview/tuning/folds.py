@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.base.classifier import MultiViewClassifier
-from manyview.data.cross_validation import AllSamples, LabelHidingSplit
+from manyview.data.cross_validation import LabelHidingSplit, TransductiveViews
 from manyview.tuning.scorers import LabelScorer
 
 
@@ -18,14 +18,18 @@ from manyview.tuning.scorers import LabelScorer
 class Folds:
     """Splits of the known labels, the same for every model that is scored on them."""
 
-    samples: AllSamples
+    samples: TransductiveViews
     labels: np.ndarray
     splits: tuple[tuple[np.ndarray, np.ndarray], ...]
     scorer: LabelScorer
 
     @classmethod
     def of(
-        cls, samples: AllSamples, labels: np.ndarray, split: LabelHidingSplit, scorer: LabelScorer
+        cls,
+        samples: TransductiveViews,
+        labels: np.ndarray,
+        split: LabelHidingSplit,
+        scorer: LabelScorer,
     ) -> "Folds":
         """Hide labels as a split says."""
         return cls(samples, labels, tuple(split.split(samples, labels)), scorer)

@@ -12,10 +12,10 @@ from sklearn.base import clone
 
 from manyview.base.classifier import MultiViewClassifier
 from manyview.data.checksums import labels_checksum
-from manyview.data.cross_validation import AllSamples, LabelHidingSplit, labels_by_class
+from manyview.data.cross_validation import LabelHidingSplit, TransductiveViews, labels_by_class
 from manyview.data.labels import check_labels
 from manyview.data.views import check_views
-from manyview.errors import InputError, check_choice
+from manyview.errors import InputError
 from manyview.methods import find_method
 from manyview.tuning.folds import Folds
 from manyview.tuning.journal import CONFIRMATION, SEARCH, Journal, Trial, stored_seed
@@ -24,7 +24,7 @@ from manyview.tuning.sampler import importances, need_optuna, next_params
 from manyview.tuning.scorers import SCORERS
 from manyview.tuning.space import Space, as_distributions, check_space, default_space, described
 from manyview.tuning.verdict import Verdict, candidates, judge
-from manyview.validation import check_number, check_whole_number, draw_seed
+from manyview.validation import check_choice, check_number, check_whole_number, draw_seed
 
 WEAK = 2  # labels of a typical class, up to which hiding some says little
 N_SPLITS = 5
@@ -53,7 +53,7 @@ def tune(
     views: Any,
     y: Any,
     *,
-    method: str | MultiViewClassifier = "mgcn-dns",
+    method: str | MultiViewClassifier = "manyview",
     n_trials: int = 30,
     minutes: float | None = None,
     space: Space | None = None,
@@ -102,7 +102,7 @@ def tune(
     A `Tuning`. Ctrl-C ends the search, and what was found so far is returned.
     """
     model = _model(method)
-    samples = AllSamples(check_views(views))
+    samples = TransductiveViews(check_views(views))
     labels = np.asarray(y, dtype=None if isinstance(y, np.ndarray) else object)
     check_labels(y, len(samples))
     for name, number in {"n_trials": n_trials, "n_repeats": n_repeats}.items():
@@ -256,7 +256,7 @@ def _two_seeds(seed: int) -> list[int]:
 
 def _result(
     model: MultiViewClassifier,
-    samples: AllSamples,
+    samples: TransductiveViews,
     labels: np.ndarray,
     defaults: dict[str, Any],
     journal: Journal,

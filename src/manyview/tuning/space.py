@@ -1,10 +1,12 @@
 """Spaces: which values of which parameters a tuning tries."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from manyview.base.classifier import MultiViewClassifier
-from manyview.errors import InputError, did_you_mean
+from manyview.base.parameters import parameter_path
+from manyview.errors import InputError
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -35,16 +37,16 @@ def default_space(model: MultiViewClassifier, n_samples: int) -> dict[str, list[
     {'n_neighbors': ['auto', 5, 10, 15]}
     """
     params = model.get_params()
-    names = MGCN_DNS_SPACE if model.card.name == "mgcn-dns" else COMMON
+    names = MGCN_DNS_SPACE if model.card.name in ("manyview", "mgcn-dns") else COMMON
     space = {}
     for name in names:
-        if name not in params:
-            continue
-        own = params[name]
-        choices = [one for one in MGCN_DNS_SPACE[name] if one != own and one != "auto"]
-        if name == "n_neighbors":
-            choices = [k for k in choices if k < n_samples]
-        space[name] = [own, *choices]
+        with suppress(InputError):  # it has no such parameter
+            path = parameter_path(model, name)
+            own = params[path]
+            choices = [one for one in MGCN_DNS_SPACE[name] if one not in (own, "auto")]
+            if name == "n_neighbors":
+                choices = [k for k in choices if k < n_samples]
+            space[path] = [own, *choices]
     if not space:
         raise InputError(
             f"There is no space for {model.card.name} here. Say what to try: "
@@ -55,18 +57,15 @@ def default_space(model: MultiViewClassifier, n_samples: int) -> dict[str, list[
 
 def check_space(space: Space, model: MultiViewClassifier) -> dict[str, Any]:
     """Refuse a space that names no parameter of the method, or nothing to choose from."""
-    allowed = model.get_params()
     if not space:
         raise InputError(
             "space must name at least one parameter to try; got none. "
-            f"{model.card.name} has: {', '.join(allowed)}."
+            f"{model.card.name} has: {', '.join(model.get_params(deep=False))}."
         )
+    paths = {name: parameter_path(model, name) for name in space}
     for name, choices in space.items():
-        if name not in allowed or name in ("random_state", "verbose"):
-            raise InputError(
-                f"space must name parameters of {model.card.name}; got {name!r}."
-                f"{did_you_mean(name, allowed)}"
-            )
+        if name in ("random_state", "verbose"):
+            raise InputError(f"space may not hold {name!r}, which is not to be tuned.")
         if is_distribution(choices):
             continue
         if isinstance(choices, str) or not hasattr(choices, "__len__") or len(choices) == 0:
@@ -79,7 +78,7 @@ def check_space(space: Space, model: MultiViewClassifier) -> dict[str, Any]:
             raise InputError(
                 f"space[{name!r}] must hold texts, numbers, booleans or None; got {odd[0]!r}."
             )
-    return {name: c if is_distribution(c) else list(c) for name, c in space.items()}
+    return {paths[name]: c if is_distribution(c) else list(c) for name, c in space.items()}
 
 
 def is_distribution(choices: object) -> bool:

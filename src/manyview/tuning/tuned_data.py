@@ -9,7 +9,7 @@ from typing import Any
 
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known
-from manyview.errors import InputError, check_choice, did_you_mean
+from manyview.errors import InputError, did_you_mean
 from manyview.methods import find_method
 from manyview.runs.fitting import default_name, labels_to_show
 from manyview.runs.records import DataRecord, csv_text
@@ -20,6 +20,7 @@ from manyview.tuning.sampler import need_optuna
 from manyview.tuning.scorers import SCORERS
 from manyview.tuning.search import OnTrial, tune
 from manyview.tuning.space import default_space
+from manyview.validation import check_choice
 
 TUNING_NAME, TRIALS_NAME = "tuning.json", "trials.csv"
 # From the result: files of the folder, name -> content.

@@ -132,10 +132,10 @@ def test_data_dir_goes_before_the_environment(tmp_path, monkeypatch, small_card)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_samples": 13}, "it has 12 samples where the catalogue has 13"),
-        ({"n_classes": 4}, "it has 3 classes where the catalogue has 4"),
+        ({"n_samples": 13}, "it has 12 samples where the catalog has 13"),
+        ({"n_classes": 4}, "it has 3 classes where the catalog has 4"),
         ({"n_features": (2, 3, 4, 5, 6, 8)}, "it has 2/3/4/5/6/7 features where .* 2/3/4/5/6/8"),
-        ({"n_graphs": 1}, "it has 0 graphs where the catalogue has 1"),
+        ({"n_graphs": 1}, "it has 0 graphs where the catalog has 1"),
     ],
 )
 def test_file_that_does_not_fit_its_card_is_refused(tmp_path, small_card, change, message):
@@ -150,7 +150,7 @@ def test_other_checksum_is_noted(tmp_path, small_card):
     notes = load_dataset("nus-wide", data_dir=tmp_path).notes
     differing = [note for note in notes if note.startswith("checksum differs: ")]
     assert len(differing) == 1
-    assert "the catalogue has 000000000000..." in differing[0]
+    assert "the catalog has 000000000000..." in differing[0]
 
 
 def test_view_that_the_paper_has_twice_is_copied(tmp_path, small_card):

@@ -1,4 +1,4 @@
-"""The catalogue's files: found where they lie, refused with a way out where they do not."""
+"""The catalog's files: found where they lie, refused with a way out where they do not."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from manyview.data.catalog.paths import check_here, is_here, locate_file
 from manyview.errors import DataFileError
 
 
-def test_files_of_the_catalogue_are_found_where_they_lie(tmp_path, monkeypatch):
+def test_files_of_the_catalog_are_found_where_they_lie(tmp_path, monkeypatch):
     monkeypatch.delenv("MANYVIEW_DATA", raising=False)
     card = CATALOG["mnist"]
     assert is_here(CATALOG["digits"])

@@ -10,7 +10,7 @@ from manyview.errors import DataFileError, InputError
 @pytest.fixture
 def folder(tmp_path, rng):
     np.save(tmp_path / "shape.npy", rng.normal(size=(12, 3)).astype(np.float16))
-    np.save(tmp_path / "colour.npy", rng.normal(size=(12, 5)).astype(np.float32))
+    np.save(tmp_path / "color.npy", rng.normal(size=(12, 5)).astype(np.float32))
     np.save(tmp_path / "labels.npy", np.arange(12) % 2)
     return tmp_path
 
@@ -25,7 +25,7 @@ def is_mapped(view):
 
 def test_a_folder_is_read_with_its_labels_and_views_stay_on_the_disk(folder):
     data = read_views(folder)
-    assert data.views.names == ("colour", "shape")
+    assert data.views.names == ("color", "shape")
     assert [view.dtype for view in data.views] == [np.float32, np.float16]
     assert all(is_mapped(view) for view in data.views)
     np.testing.assert_array_equal(data.views["shape"], np.load(folder / "shape.npy"))
@@ -33,8 +33,8 @@ def test_a_folder_is_read_with_its_labels_and_views_stay_on_the_disk(folder):
 
 
 def test_a_list_and_a_single_file_are_read(folder):
-    two = read_views([folder / "shape.npy", folder / "colour.npy"], labels=folder / "labels.npy")
-    assert two.views.names == ("shape", "colour")
+    two = read_views([folder / "shape.npy", folder / "color.npy"], labels=folder / "labels.npy")
+    assert two.views.names == ("shape", "color")
     one = read_views(folder / "shape.npy")
     assert one.views.shape == (12, 3)
     assert one.labels is None
@@ -42,7 +42,7 @@ def test_a_list_and_a_single_file_are_read(folder):
 
 def test_samples_may_be_columns(folder, rng):
     np.save(folder / "shape.npy", rng.normal(size=(3, 12)))
-    np.save(folder / "colour.npy", rng.normal(size=(5, 12)))
+    np.save(folder / "color.npy", rng.normal(size=(5, 12)))
     assert read_views(folder).views.shape == (12, 8)
     told = read_views(folder / "shape.npy", samples_in="columns")
     assert told.views.shape == (12, 3)

@@ -36,15 +36,15 @@ def test_reader_counts_views_in_the_order_of_their_numbers(tmp_path):
 
 
 def test_reader_takes_any_matrix_with_as_many_rows_as_labels(tmp_path):
-    file = write(tmp_path / "a.npz", shape=ONE, colour=TWO, codebook=RNG.random((4, 4)), y=LABELS)
+    file = write(tmp_path / "a.npz", shape=ONE, color=TWO, codebook=RNG.random((4, 4)), y=LABELS)
     data = read_views(file)
-    assert data.views.names == ("shape", "colour")
+    assert data.views.names == ("shape", "color")
     assert "Not used: 'codebook'." in data.notes
 
 
 def test_reader_reads_samples_in_columns(tmp_path):
-    data = read_views(write(tmp_path / "a.npz", shape=ONE.T, colour=TWO.T, y=LABELS))
-    np.testing.assert_array_equal(data.views["colour"], TWO)
+    data = read_views(write(tmp_path / "a.npz", shape=ONE.T, color=TWO.T, y=LABELS))
+    np.testing.assert_array_equal(data.views["color"], TWO)
 
 
 def test_reader_refuses_square_views_until_told_where_samples_are(tmp_path):
@@ -138,11 +138,11 @@ def test_saved_sparse_matrix_is_one_view(tmp_path):
 
 
 def test_keys_pick_arrays_and_absent_ones_are_refused(tmp_path):
-    file = write(tmp_path / "a.npz", shape=ONE, colour=TWO, y=LABELS, kinds=1 - LABELS)
-    data = read_views(file, views_key=["colour"], labels_key="kinds")
-    assert data.views.names == ("colour",)
+    file = write(tmp_path / "a.npz", shape=ONE, color=TWO, y=LABELS, kinds=1 - LABELS)
+    data = read_views(file, views_key=["color"], labels_key="kinds")
+    assert data.views.names == ("color",)
     assert data.labels.tolist() == (1 - LABELS).tolist()
-    with pytest.raises(DataFileError, match=r"no array 'color'; .*Did you mean 'colour'"):
+    with pytest.raises(DataFileError, match=r"no array 'color'; .*Did you mean 'color'"):
         read_views(file, views_key="color")
     with pytest.raises(DataFileError, match=r"no array 'kind'; .*Pass labels_key='y'\."):
         read_views(file, labels_key="kind")

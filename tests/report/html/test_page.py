@@ -19,7 +19,7 @@ SECTIONS = [section("One", intro="first"), section("How <sure>?", "text"), secti
 
 
 def test_page_is_whole_and_names_its_parts():
-    page = html_page("A <b>", SECTIONS, kicker="kick", lead="The answer.", opening="open")
+    page = html_page("A <b>", SECTIONS, kicker="kick", lead="The prediction.", opening="open")
     parts = parts_of(page)
     assert page.startswith('<!doctype html>\n<html lang="en">')
     assert parts.text("title") == ["A <b> · manyview"]
@@ -30,7 +30,7 @@ def test_page_is_whole_and_names_its_parts():
     ]  # fmt: skip
     ids = [found["id"] for _, found in parts.elements if "id" in found]
     assert len(ids) == len(set(ids))
-    assert {name["aria-labelledby"] for name in parts.all("section")} <= set(ids)
+    assert {name["aria-labeledby"] for name in parts.all("section")} <= set(ids)
     assert parts.all("meta", name="viewport")
 
 

@@ -26,7 +26,7 @@ def test_classes_of_the_truth_follow_those_the_method_knows(facts):
     assert (facts.names, facts.n_known_classes) == (["a", "b", "c"], 2)
     assert facts.truth.tolist() == [1, 0, 2, 0, -1]
     assert facts.given.tolist() == [1, 0, -1, -1, -1]
-    assert facts.answers.tolist() == [0, 0, 1, 0, 0]
+    assert facts.predictions.tolist() == [0, 0, 1, 0, 0]
     assert facts.runners_up.tolist() == [1, 1, 0, 1, 1]
     np.testing.assert_allclose(facts.second_probabilities, [0.1, 0.2, 0.4, 0.3, 0.45])
     assert facts.confidence is None
@@ -51,11 +51,11 @@ def test_map_keeps_what_varies_most_and_says_how_much():
     places, share = map_places(distributions)
     assert share == pytest.approx(1)
     assert places[:, 0].std() > places[:, 1].std()
-    centred = logits - logits.mean(axis=0)
-    np.testing.assert_allclose((places**2).sum(axis=1), (centred**2).sum(axis=1))
+    centered = logits - logits.mean(axis=0)
+    np.testing.assert_allclose((places**2).sum(axis=1), (centered**2).sum(axis=1))
 
 
-def test_map_takes_two_classes_certain_answers_and_equal_samples():
+def test_map_takes_two_classes_certain_predictions_and_equal_samples():
     places, share = map_places(np.array([[1.0, 0.0], [0.0, 1.0]]))
     assert np.isfinite(places).all()
     assert share == pytest.approx(1)

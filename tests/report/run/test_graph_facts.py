@@ -38,11 +38,11 @@ def test_edges_of_weight_zero_do_not_count():
     assert np.isnan(facts.homophily)
 
 
-def test_agreement_is_the_share_of_weight_to_the_same_answer():
+def test_agreement_is_the_share_of_weight_to_the_same_prediction():
     np.testing.assert_allclose(agreement(GRAPH, ANSWERS), [0.75, 1, 0, 0])
 
 
-def test_supporters_are_the_strongest_neighbours_with_their_views():
+def test_supporters_are_the_strongest_neighbors_with_their_views():
     only_strong = sparse.csr_array(np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0] * 4, [0] * 4]))
     found = supporters(0, GRAPH, {"all": GRAPH, "strong": only_strong}, n_most=5)
     assert [(one.row, one.share, one.views) for one in found] == [

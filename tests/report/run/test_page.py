@@ -50,14 +50,14 @@ def test_page_has_every_section_where_the_method_has_every_fact(fitted):
         "What abstaining below a probability gives",
     } <= set(parts.text("caption"))  # fmt: skip
     assert {
-        "Map of the samples", "Probability of the answer", "Confidence in the graph",
-        "Samples by class", "True class by answer", "View importance", "Edges of a sample",
-        "Right answers by probability", "Right answers by share answered",
+        "Map of the samples", "Probability of the prediction", "Confidence in the graph",
+        "Samples by class", "True class by prediction", "View importance", "Edges of a sample",
+        "Right predictions by probability", "Right predictions by share predicted",
         "Edge weight of a sample", "Loss on the given labels", "Accuracy on the given labels",
     } == set(parts.text("title")[1:])  # fmt: skip
 
 
-def test_page_gives_the_answer_first(fitted):
+def test_page_gives_the_prediction_first(fitted):
     _, labels, model = fitted
     run = run_of(*fitted)
     parts = parts_of(run_page(run, *fitted))
@@ -89,7 +89,7 @@ def test_page_loads_nothing_and_has_no_style_or_handler_in_its_markup(fitted):
             assert found.get("href", "#").startswith("#")
 
 
-def test_samples_to_check_are_the_least_certain_with_their_neighbours(fitted):
+def test_samples_to_check_are_the_least_certain_with_their_neighbors(fitted):
     data, labels, model = fitted
     parts = parts_of(page_of(*fitted))
     open_rows = np.flatnonzero([label is None for label in labels])
@@ -122,15 +122,15 @@ def test_reasons_shown_add_up_to_the_log_odds(fitted):
     assert sum(map(float, written)) == pytest.approx(odds, abs=0.03)
 
 
-def test_view_that_changes_an_answer_is_named_there(fitted):
+def test_view_that_changes_an_prediction_is_named_there(fitted):
     data, labels, model = fitted
     least = describe_samples(data, labels, model).least_certain(30)
     explainer, names = model.explainer(), [str(name) for name in data.sample_ids]
     changes = [
-        f"{one.answer_without} without {one.view}"
+        f"{one.prediction_without} without {one.view}"
         for row in least
         for one in explainer.explain(int(row), names).views
-        if one.changes_answer
+        if one.changes_prediction
     ]
     assert changes
     texts = "\n".join(text for _, text in parts_of(page_of(*fitted)).texts)
@@ -138,7 +138,7 @@ def test_view_that_changes_an_answer_is_named_there(fitted):
         assert one in texts
 
 
-def test_method_without_reasons_keeps_its_strongest_neighbours(fitted):
+def test_method_without_reasons_keeps_its_strongest_neighbors(fitted):
     data, labels, _ = fitted
     model = METHODS["amgl"]().fit(data.views, labels)
     part = parts_of(page_of(data, labels, model))

@@ -13,7 +13,7 @@ from manyview.runs.records import (
     CalibrationRecord,
     ClassRecord,
     DataRecord,
-    Doubt,
+    LeastConfident,
     Run,
     Scores,
     TrainingRecord,
@@ -26,7 +26,7 @@ DATA = DataRecord(
     paths=(),
     sha256="0" * 64,
     n_samples=1200,
-    views={"shape": 5, "colour": 1024},
+    views={"shape": 5, "color": 1024},
     graphs=("links",),
     classes=("cow", "hen"),
     notes=("X: 2 views of 1200 samples.", "View shape: [odd] :smile:."),
@@ -40,8 +40,8 @@ RUN = Run(
     n_unlabeled=1188,
     training=TrainingRecord(seconds=1.25, n_neighbors=20, n_epochs=90, stopped="converged"),
     classes=(ClassRecord("cow", 6, 1000), ClassRecord("hen", 6, 188)),
-    view_importance={"shape": 0.25, "colour": 0.7, "links": 0.05},
-    doubts=(Doubt("s1", "cow", 0.503), Doubt("s2", "hen", 0.61)),
+    view_importance={"shape": 0.25, "color": 0.7, "links": 0.05},
+    doubts=(LeastConfident("s1", "cow", 0.503), LeastConfident("s2", "hen", 0.61)),
     scores=Scores(1188, 0.91234, 0.9, 0.89),
     warnings=(),
 )
@@ -50,14 +50,14 @@ Data      farm: 1,200 samples, 3 views, 2 classes
           X: 2 views of 1200 samples.
           View shape: [odd] :smile:.
 Labels    12 shown, 1,188 hidden (stratified, ratio 0.01, seed 3)
-Method    mgcn-dns, 20 neighbours in each view, hidden=8
+Method    mgcn-dns, 20 neighbors in each view, hidden=8
 Training  90 epochs, until the loss had converged; 1.2 s
 
 Result    accuracy 91.2% on the 1,188 hidden labels (balanced 90.0%, macro-F1 89.0%)
 
           view    features  importance
           shape          5       25.0%
-          colour      1024       70.0%
+          color      1024       70.0%
           links      graph        5.0%
 
           class  labeled  found
@@ -155,13 +155,13 @@ def test_calibration_and_abstention_are_told():
     told = " ".join(run_text(run, width=100).split())
     assert (
         "probabilities calibrated on 90 held-out labels: temperature 1.31, error (ECE) 8.0% "
-        "before, 3.0% after 1,000 answers of probability 0.8 or more, 99.0% of them right; 188 "
+        "before, 3.0% after 1,000 predictions of probability 0.8 or more, 99.0% of them right; 188 "
         "samples are unknown"
     ) in told
     weak = replace(run, calibration=replace(calibration, is_weak=True))
     weak = replace(weak, abstention=replace(run.abstention, accuracy=None))
     told = " ".join(run_text(weak, width=100).split())
-    assert "3.0% after; few labels, so a weak estimate 1,000 answers of" in told
+    assert "3.0% after; few labels, so a weak estimate 1,000 predictions of" in told
     assert "or more; 188 samples" in told
 
 

@@ -18,7 +18,7 @@ KEPT = {
         "labeled_accuracy": [0.5, 0.9, 1.0],
         "test_accuracy": [0.4, 0.7, 0.8],
     },
-    "view_names": ["<shape>", "colour"],
+    "view_names": ["<shape>", "color"],
     "view_importance": [0.25, 0.75],
     "mixing_weights": [[0.5, 0.5], [0.0, 1.0]],
     "graphs": {"fused": GRAPH, "refined": GRAPH, "selected": GRAPH},

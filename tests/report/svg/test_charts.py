@@ -163,7 +163,7 @@ def test_many_points_are_sampled_the_same_way_every_time():
     np.testing.assert_array_equal(first, second)
 
 
-def test_heat_map_colours_the_diagonal_of_a_confusion_apart():
+def test_heat_map_colors_the_diagonal_of_a_confusion_apart():
     values = np.array([[1.0, 0.0], [0.25, NAN]])
     grid = [["1", ""], ["<2>", "3"]]
     drawn = heat_map(

@@ -1,4 +1,4 @@
-"""Cards: the facts of every data set in the catalogue, known before a file is opened."""
+"""Cards: the facts of every data set in the catalog, known before a file is opened."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -85,9 +85,9 @@ def gradient_histograms(images: np.ndarray) -> np.ndarray:
 
 
 def hermite_moments(images: np.ndarray) -> np.ndarray:
-    """Take the ink's Hermite moments of order 2 to 6 about its centre, in units of its spread.
+    """Take the ink's Hermite moments of order 2 to 6 about its center, in units of its spread.
 
-        E[He_q(v) He_p(u)] / sqrt(p! q!),   u, v standardised column and row
+        E[He_q(v) He_p(u)] / sqrt(p! q!),   u, v standardized column and row
 
     Shifts and sizes do not change them, and all orders are of one magnitude.
     """

@@ -1,4 +1,4 @@
-"""Catalogue: load a known data set by its name, and check it against its card."""
+"""Catalog: load a known data set by its name, and check it against its card."""
 
 import re
 from dataclasses import replace
@@ -17,7 +17,7 @@ __all__ = ["CATALOG", "DatasetCard", "find_card", "load_dataset"]
 
 
 def load_dataset(name: str, *, data_dir: str | Path | None = None) -> Dataset:
-    """Load a data set of the catalogue by its name.
+    """Load a data set of the catalog by its name.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def _as_card_says(dataset: Dataset, card: DatasetCard) -> Dataset:
         names = list(card.view_names)
     if card.sha256 is not None and dataset.sha256 != card.sha256:
         notes.append(
-            f"checksum differs: the catalogue has {card.sha256[:12]}..., the data "
+            f"checksum differs: the catalog has {card.sha256[:12]}..., the data "
             f"{dataset.sha256[:12]}..., so results may not compare."
         )
     views = {**dict(zip(names, features, strict=True)), **graphs}
@@ -98,7 +98,7 @@ def _check_counts(dataset: Dataset, card: DatasetCard) -> None:
         if found[what] != count:
             raise DataFileError(
                 f"{card.file or card.name} is not {card.title}: it has {_counted(found[what])} "
-                f"{what} where the catalogue has {_counted(count)}. Read it with read_views."
+                f"{what} where the catalog has {_counted(count)}. Read it with read_views."
             )
 
 

@@ -1,6 +1,6 @@
-"""Where the catalogue's files are: a card by its name, its file by its folder, nothing opened.
+"""Where the catalog's files are: a card by its name, its file by its folder, nothing opened.
 
-Nothing heavy is imported, so that the command line can list the catalogue at once.
+Nothing heavy is imported, so that the command line can list the catalog at once.
 """
 
 import os
@@ -61,7 +61,7 @@ def find_file(card: DatasetCard, file: str, data_dir: str | Path | None) -> Path
 
 
 def is_here(card: DatasetCard, data_dir: str | Path | None = None) -> bool:
-    """Say whether a data set of the catalogue can be loaded."""
+    """Say whether a data set of the catalog can be loaded."""
     return card.file is None or locate_file(card, data_dir) is not None
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from manyview.data.views import MultiView
-from manyview.errors import InputError, check_choice
-from manyview.validation import check_number, check_whole_number, draw_seed
+from manyview.errors import InputError
+from manyview.validation import check_choice, check_number, check_whole_number, draw_seed
 
 BLOCK_ROWS = 2**16  # rows drawn at a time
 DTYPES = ("float32", "float64")

@@ -253,7 +253,7 @@ def _shape_text(value: Any) -> str:
 
 
 def _refuse_hidden_labels(file: str, variables: Mapping[str, Any], reading: Reading) -> None:
-    """Refuse to call data unlabeled while an unrecognised variable looks like labels."""
+    """Refuse to call data unlabeled while an unrecognized variable looks like labels."""
     for key, value in variables.items():
         if key in reading.source.split(", "):
             continue

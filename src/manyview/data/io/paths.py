@@ -44,7 +44,7 @@ def existing_path(path: AnyPath) -> Path:
         return found
     near = []
     if found.parent.is_dir():
-        near = [neighbour.name for neighbour in sorted(found.parent.iterdir())]
+        near = [neighbor.name for neighbor in sorted(found.parent.iterdir())]
     raise DataFileError(f"There is no file or folder {found}.{did_you_mean(found.name, near)}")
 
 

@@ -35,7 +35,8 @@ from manyview.data.io.reading import (
 from manyview.data.io.tables import frame_table
 from manyview.data.label_values import LabelColumn, describe_labels
 from manyview.data.views import MultiView, View, check_views
-from manyview.errors import InputError, check_choice
+from manyview.errors import InputError
+from manyview.validation import check_choice
 
 KEYS = ("views_key", "labels_key", "graphs_key")
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from manyview.experiments.plan import Cell, Entry, Plan
 from manyview.report.figures.style import (
     COLORS,
-    GREY,
+    GRAY,
     INK,
     OWN_COLOR,
     STYLE,
@@ -30,11 +30,11 @@ from manyview.report.study.results import (
     ratio_title,
 )
 
-SERIES_LOOKS = (  # colour, marker, whether it is filled
+SERIES_LOOKS = (  # color, marker, whether it is filled
     (COLORS[0], "o", True),
     (OWN_COLOR, "s", False),
     (COLORS[2], "^", True),
-    (GREY, "D", False),
+    (GRAY, "D", False),
 )
 PAPERS = "the paper's"
 PAPER_LOOK: dict[str, Any] = {
@@ -76,7 +76,7 @@ def dot_figure(plan: Plan, entries: Sequence[Entry], results: Results) -> Figure
                 if any(r.failures for r in mine) and not any(r.by_seed for r in mine):
                     ax.text(
                         0.01, at, "failed", transform=ax.get_yaxis_transform(), va="center",
-                        fontsize=6, color=GREY, style="italic",
+                        fontsize=6, color=GRAY, style="italic",
                     )  # fmt: skip
             ax.set_title(dataset_title(name))
             ax.set_yticks(range(len(entries)), [entry.title for entry in entries])

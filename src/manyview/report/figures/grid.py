@@ -103,7 +103,7 @@ def _places(values: Sequence[Any]) -> tuple[list[float], list[str]]:
 
 def _symbol(parameter: str) -> str:
     """Name a parameter on an axis, with the paper's symbol where it has one."""
-    symbols = {"n_neighbors": "neighbours $k$", "gamma": r"$\gamma$", "tau": r"$\tau$"}
+    symbols = {"n_neighbors": "neighbors $k$", "gamma": r"$\gamma$", "tau": r"$\tau$"}
     return symbols.get(parameter, parameter.replace("_", " "))
 
 

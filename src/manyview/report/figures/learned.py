@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from manyview.report.figures.style import (
     COLORS,
-    GREY,
+    GRAY,
     INK,
     OWN_COLOR,
     STYLE,
@@ -22,7 +22,7 @@ from manyview.report.figures.style import (
 )
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
-CURVES = (  # name in the record, in the legend, colour, dashes
+CURVES = (  # name in the record, in the legend, color, dashes
     ("labeled_accuracy", "accuracy on the labeled samples", COLORS[0], (0, (4, 1.6))),
     ("test_accuracy", "accuracy on the hidden labels", OWN_COLOR, "-"),
 )
@@ -106,7 +106,7 @@ def graphs_figure(records: Records) -> Figure:
                 image = ax.imshow(tile, cmap="Greys", norm=norm, interpolation="nearest")
                 ax.grid(visible=False)
                 ax.set(xticks=[], yticks=[])
-                ax.spines[:].set(visible=True, color=GREY)
+                ax.spines[:].set(visible=True, color=GRAY)
                 n_edges = record.get("graph_edges", {}).get(stage)
                 n_text = "" if n_edges is None else f": {n_edges:,} edges"
                 ax.set_title(name + n_text, fontweight="normal")

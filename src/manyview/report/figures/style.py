@@ -1,6 +1,6 @@
-"""One look for all figures: for print, for colour-blind readers, and for copiers without colour.
+"""One look for all figures: for print, for color-blind readers, and for copiers without color.
 
-What a colour tells, a marker or a line's dashes tell too.
+What a color tells, a marker or a line's dashes tell too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ from manyview.experiments.plan import Cell
 from manyview.report.study.results import Result
 
 WIDTH = 7.2  # inches, the text of a page in two columns
-INK, GREY, PALE = "#222222", "#777777", "#E4E4E4"
+INK, GRAY, PALE = "#222222", "#777777", "#E4E4E4"
 OWN_COLOR = "#D55E00"
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#7A5C1E", "#6B6B6B")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d", "8")
 DASHES: tuple[Any, ...] = ("-", (0, (4, 1.6)), (0, (1.2, 1.2)))
-SEQUENCE = "cividis"  # runs from dark to light for every eye, and in grey
+SEQUENCE = "cividis"  # runs from dark to light for every eye, and in gray
 STYLE: Any = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so that all machines draw the same
     "mathtext.fontset": "dejavusans",
@@ -32,7 +32,7 @@ STYLE: Any = {
     "axes.titlelocation": "left",
     "axes.labelsize": 7.5,
     "axes.labelcolor": INK,
-    "axes.edgecolor": GREY,
+    "axes.edgecolor": GRAY,
     "axes.linewidth": 0.6,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -42,8 +42,8 @@ STYLE: Any = {
     "grid.linewidth": 0.6,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
-    "xtick.color": GREY,
-    "ytick.color": GREY,
+    "xtick.color": GRAY,
+    "ytick.color": GRAY,
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
     "xtick.major.width": 0.6,
@@ -158,9 +158,9 @@ def draw_map(
     from_zero: bool = False,
     frame_best: bool = False,
 ) -> None:
-    """Draw numbers as colours with the numbers in them; what is missing is hatched.
+    """Draw numbers as colors with the numbers in them; what is missing is hatched.
 
-    Colours run from the lowest number, or from 0, to the highest.
+    Colors run from the lowest number, or from 0, to the highest.
     """
     shown = values[np.isfinite(values)]
     low, high = (float(shown.min()), float(shown.max())) if len(shown) else (0.0, 1.0)

@@ -55,7 +55,7 @@ def _draw_shares(ax: "Axes", importance: Mapping[str, float]) -> None:
 
 def _draw_values(ax: "Axes", tuning: Tuning, name: str) -> None:
     """One dot a trial: the value it had, and its gain; a bar at the mean of each value."""
-    from manyview.report.figures.style import COLORS, GREY, INK, OWN_COLOR
+    from manyview.report.figures.style import COLORS, GRAY, INK, OWN_COLOR
 
     trials = [trial for trial in tuning.trials_ if trial.stage == SEARCH and trial.scores]
     values = sorted({trial.params[name] for trial in trials}, key=_order)
@@ -71,10 +71,10 @@ def _draw_values(ax: "Axes", tuning: Tuning, name: str) -> None:
         ax.plot(place + shift, gains, "o", color=COLORS[0], markersize=3, alpha=0.7)
         ax.plot([place - 0.3, place + 0.3], [gains.mean()] * 2, color=INK, linewidth=1.4)
     if tuning.default_params_[name] in values:
-        ax.axvline(values.index(tuning.default_params_[name]), color=GREY, linestyle=":")
+        ax.axvline(values.index(tuning.default_params_[name]), color=GRAY, linestyle=":")
     if not tuning.is_default:
         ax.axvline(values.index(tuning.best_params_[name]), color=OWN_COLOR, linewidth=0.8)
-    ax.axhline(0, color=GREY, linewidth=0.8)
+    ax.axhline(0, color=GRAY, linewidth=0.8)
     shown = [f"{v:.3g}" if isinstance(v, float) else str(v) for v in values]
     ax.set_xticks(range(len(values)), shown, rotation=30 if len("".join(shown)) > 22 else 0)
     ax.set(title=name, ylabel=f"{tuning.scoring} over defaults")

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manyview.errors import DataFileError, InputError, check_choice
+from manyview.errors import DataFileError, InputError
 from manyview.experiments.plan import Cell
 from manyview.experiments.store import DONE
 from manyview.experiments.study import Study
@@ -16,6 +16,7 @@ from manyview.report.study.results import (
     ratio_title,
     study_results,
 )
+from manyview.validation import check_choice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,9 +44,9 @@ def study_figures(study: Study) -> "dict[str, Figure]":
         What trials kept beside their scores.
     """
     _need_matplotlib()
-    from manyview.report import comparison_figures as compare
-    from manyview.report import grid_figures as grid
-    from manyview.report import learned_figures as learned
+    from manyview.report.figures import comparison as compare
+    from manyview.report.figures import grid as grid
+    from manyview.report.figures import learned as learned
 
     plan = study.plan
     results = study_results(study, METRICS["accuracy"])

@@ -105,7 +105,7 @@ def html_page(
     kicker
         A few words above the title.
     lead
-        The answer, in a sentence or two, as text or `Html`.
+        The prediction, in a sentence or two, as text or `Html`.
     opening
         What comes before the first section, such as `key_figures`.
     footer
@@ -176,7 +176,7 @@ def made_by() -> Html:
 def _set(part: Section) -> Html:
     name = f"{part.anchor}-heading"
     heading = element("h2", part.heading, id=name)
-    return element("section", heading, part.body, id=part.anchor, aria_labelledby=name)
+    return element("section", heading, part.body, id=part.anchor, aria_labeledby=name)
 
 
 @cache

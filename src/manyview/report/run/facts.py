@@ -1,4 +1,4 @@
-"""The samples of a run: what was given, what was answered, how surely, and what is true."""
+"""The samples of a run: what was given, what was predicted, how surely, and what is true."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class SampleFacts:
         How many of them the method knows.
     ids
         Names of the samples.
-    answers, runners_up
+    predictions, runners_up
         Numbers of the likeliest and the second likeliest class.
     probabilities, second_probabilities
         Of these two.
@@ -40,7 +40,7 @@ class SampleFacts:
     n_known_classes: int
     ids: np.ndarray
     distributions: np.ndarray
-    answers: np.ndarray
+    predictions: np.ndarray
     runners_up: np.ndarray
     probabilities: np.ndarray
     second_probabilities: np.ndarray
@@ -60,8 +60,8 @@ class SampleFacts:
 
     @property
     def is_right(self) -> np.ndarray:
-        """Samples whose answer is the truth."""
-        return np.asarray(self.answers == self.truth)
+        """Samples whose prediction is the truth."""
+        return np.asarray(self.predictions == self.truth)
 
     def least_certain(self, n_most: int) -> np.ndarray:
         """Rows of the unlabeled samples of least probability, least first."""
@@ -69,14 +69,14 @@ class SampleFacts:
         return np.asarray(rows[np.argsort(self.probabilities[rows], kind="stable")[:n_most]])
 
     def contradicted(self, n_most: int) -> np.ndarray:
-        """Rows of the samples whose given label is not the answer, surest answer first."""
-        rows = np.flatnonzero(~self.is_open & (self.given != self.answers))
+        """Rows of the samples whose given label is not the prediction, surest prediction first."""
+        rows = np.flatnonzero(~self.is_open & (self.given != self.predictions))
         return np.asarray(rows[np.argsort(-self.probabilities[rows], kind="stable")[:n_most]])
 
     def confusion(self) -> np.ndarray:
-        """Count the scored samples: [true class, answered class]."""
+        """Count the scored samples: [true class, predicted class]."""
         n_classes = len(self.names)
-        pairs = self.truth[self.is_scored] * n_classes + self.answers[self.is_scored]
+        pairs = self.truth[self.is_scored] * n_classes + self.predictions[self.is_scored]
         return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
@@ -95,7 +95,7 @@ def describe_samples(data: Dataset, labels: np.ndarray, model: Any) -> SampleFac
         n_known_classes=len(classes),
         ids=data.sample_ids,
         distributions=distributions,
-        answers=order[:, 0],
+        predictions=order[:, 0],
         runners_up=order[:, 1],
         probabilities=distributions[each, order[:, 0]],
         second_probabilities=distributions[each, order[:, 1]],
@@ -147,7 +147,7 @@ class GraphFacts:
         Number of equally strong edges that would be as concentrated as the mean sample's:
         the mean of (sum w)^2 / sum w^2.
     homophily
-        Share of the edge weight between samples of the same answer; NaN without edges.
+        Share of the edge weight between samples of the same prediction; NaN without edges.
     true_homophily
         The same by the truth, where that is known at both ends; NaN where it is nowhere.
     """
@@ -177,7 +177,7 @@ class GraphFacts:
 
 @dataclass(frozen=True)
 class Supporter:
-    """A neighbour: its row, its share of the sample's edge weight, and the views of the edge."""
+    """A neighbor: its row, its share of the sample's edge weight, and the views of the edge."""
 
     row: int
     share: float
@@ -199,13 +199,13 @@ def view_graphs_of(model: Any, names: Sequence[str]) -> dict[str, sparse.csr_arr
 
 
 def describe_graph(
-    graph: sparse.csr_array, answers: np.ndarray, truth: np.ndarray, is_true: np.ndarray
+    graph: sparse.csr_array, predictions: np.ndarray, truth: np.ndarray, is_true: np.ndarray
 ) -> GraphFacts:
     """Count a graph's edges and how often they join what belongs together.
 
     Parameters
     ----------
-    answers, truth
+    predictions, truth
         [sample] class numbers.
     is_true
         [sample] whether the truth is known.
@@ -229,16 +229,18 @@ def describe_graph(
         n_effective=float((sums[has_edge] ** 2 / squares[has_edge]).mean())
         if has_edge.any()
         else 0.0,
-        homophily=_share(weights, answers[rows] == answers[columns]),
+        homophily=_share(weights, predictions[rows] == predictions[columns]),
         true_homophily=_share(weights[both], (truth[rows] == truth[columns])[both]),
     )
 
 
-def agreement(graph: sparse.csr_array, answers: np.ndarray) -> np.ndarray:
-    """Share of each sample's edge weight that goes to samples of the same answer; else 0."""
+def agreement(graph: sparse.csr_array, predictions: np.ndarray) -> np.ndarray:
+    """Share of each sample's edge weight that goes to samples of the same prediction; else 0."""
     rows, columns, weights = _edges(graph)
-    same = np.bincount(rows, weights * (answers[rows] == answers[columns]), len(answers))
-    total = np.bincount(rows, weights, len(answers))
+    same = np.bincount(
+        rows, weights * (predictions[rows] == predictions[columns]), len(predictions)
+    )
+    total = np.bincount(rows, weights, len(predictions))
     return np.asarray(same / np.where(total > 0, total, 1.0))
 
 
@@ -248,7 +250,7 @@ def supporters(
     view_graphs: Mapping[str, sparse.csr_array],
     n_most: int,
 ) -> list[Supporter]:
-    """Return a sample's strongest neighbours, and the views in which they are neighbours."""
+    """Return a sample's strongest neighbors, and the views in which they are neighbors."""
     neighbors, weights = _row(graph, row)
     total = weights.sum()
     strongest = np.argsort(-weights, kind="stable")[:n_most]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from manyview.base.summary import StageRecord
 from manyview.explain.records import ViewEffect
 from manyview.report.html.markup import Html, element, join
 from manyview.report.html.page import Section, section, side_by_side
@@ -13,7 +14,6 @@ from manyview.report.run.facts import GraphFacts
 from manyview.report.run.text import STOPPED
 from manyview.report.svg.charts import LEAN, Series, bars, histogram, lines
 from manyview.runs.records import Run
-from manyview.self_training.loop import Round
 
 COLUMN_WORDS = (
     "Degree: the least, the median and the largest number of edges of a sample. Effective: the "
@@ -34,7 +34,7 @@ def view_section(
     graphs: Mapping[str, GraphFacts],
     effects: Sequence[ViewEffect] = (),
 ) -> Section:
-    """Tell how much each view counted, how well its own neighbours agree, and who needs it."""
+    """Tell how much each view counted, how well its own neighbors agree, and who needs it."""
     sizes = {
         **{name: f"{size:,}" for name, size in run.data.views.items()},
         **dict.fromkeys(run.data.graphs, "graph"),
@@ -47,7 +47,7 @@ def view_section(
             row.append(f"{importance[row[0]]:.1%}")
     if graphs:
         columns.append(Column("edges", True))
-        columns.append(Column("homophily", True, "share of the edge weight within one answer"))
+        columns.append(Column("homophily", True, "share of the edge weight within one prediction"))
         for row in rows:
             facts = graphs[row[0]]
             row += [f"{facts.n_edges:,}", _share(facts.homophily)]
@@ -62,9 +62,9 @@ def view_section(
             form=".1%",
             width=LEAN,
         )
-        intro = "How much each view counted in the answers; the shares add up to 100%."
+        intro = "How much each view counted in the predictions; the shares add up to 100%."
     if graphs:
-        intro += " A view's homophily is high where its neighbours have the same answer."
+        intro += " A view's homophily is high where its neighbors have the same prediction."
     return section(
         "Views",
         side_by_side(drawn, table("Views", columns, rows, hide_caption=True), lean=True),
@@ -74,10 +74,10 @@ def view_section(
 
 
 def _left_out_table(effects: Sequence[ViewEffect]) -> Html:
-    """Tell what becomes of the answers when one view is left out."""
+    """Tell what becomes of the predictions when one view is left out."""
     if not effects:
         return Html()
-    columns = [Column("left out"), Column("answers that change", True), Column("share", True)]
+    columns = [Column("left out"), Column("predictions that change", True), Column("share", True)]
     rows = [[one.view, f"{one.n_changed:,}", f"{one.share_changed:.1%}"] for one in effects]
     words = (
         "Without a view's edges and features, the other views in their place, and nothing "
@@ -112,7 +112,7 @@ def graph_section(
         Column("degree", True, "edges of a sample: least, median, most"),
         Column("effective", True, "edges a sample listens to, the weak ones counting less"),
         Column("weight left", True, "sum of the edge weights, compared with the first graph"),
-        Column("homophily", True, "share of the edge weight within one answer"),
+        Column("homophily", True, "share of the edge weight within one prediction"),
     ]
     if has_truth:
         columns.append(
@@ -211,13 +211,13 @@ def learning_section(run: Run, model: Any) -> Section | None:
     return section("Learning", drawn, intro=intro)
 
 
-def rounds_words(rounds: Sequence[Round]) -> str:
+def rounds_words(rounds: Sequence[StageRecord]) -> str:
     """Say that the network was taught by others before it, and what that changed.
 
     Examples
     --------
-    >>> rounds_words([Round(50, 0.061, np.ones(2))])
-    ' This is network 2: each one taught the next by its answers, of which 6.1 % changed.'
+    >>> rounds_words([StageRecord(50, 0.061, np.ones(2))])
+    ' This is network 2: each one taught the next by its predictions, of which 6.1 % changed.'
     >>> rounds_words([])
     ''
     """
@@ -225,8 +225,8 @@ def rounds_words(rounds: Sequence[Round]) -> str:
         return ""
     changed = ", then ".join(f"{100 * one.changed:.1f} %" for one in rounds)
     return (
-        f" This is network {len(rounds) + 1}: each one taught the next by its answers, of which "
-        f"{changed} changed."
+        f" This is network {len(rounds) + 1}: each one taught the next by its predictions, of "
+        f"which {changed} changed."
     )
 
 
@@ -234,7 +234,7 @@ def _graph_intro(graphs: Mapping[str, GraphFacts], first: GraphFacts, last: Grap
     if len(graphs) == 1:
         return (
             f"The graph has {first.n_edges:,} edges. {_share(first.homophily)} of their weight is "
-            "between samples of the same answer: its homophily."
+            "between samples of the same prediction: its homophily."
         )
     *names, last_name = graphs
     left = (
@@ -244,7 +244,7 @@ def _graph_intro(graphs: Mapping[str, GraphFacts], first: GraphFacts, last: Grap
     )
     return (
         f"{left} are left in the {last_name} one, with {last.weight / (first.weight or 1.0):.0%} "
-        "of the weight. The share of the weight between samples of the same answer, the "
+        "of the weight. The share of the weight between samples of the same prediction, the "
         f"homophily, went from {_share(first.homophily)} to {_share(last.homophily)}."
     )
 

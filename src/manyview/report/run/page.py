@@ -1,4 +1,4 @@
-"""The page of a run: the answer first, then what to check, then why."""
+"""The page of a run: the prediction first, then what to check, then why."""
 
 from functools import partial
 from typing import Any
@@ -65,7 +65,7 @@ def run_page(run: Run, data: Dataset, labels: np.ndarray, model: Any) -> str:
     is_true = facts.truth >= 0
     graphs, view_graphs = graphs_of(model), view_graphs_of(model, data.views.names)
     described = {
-        name: describe_graph(graph, facts.answers, facts.truth, is_true)
+        name: describe_graph(graph, facts.predictions, facts.truth, is_true)
         for name, graph in {**graphs, **{f"view {n}": g for n, g in view_graphs.items()}}.items()
     }
     by_stage = {name: described[name] for name in graphs}
@@ -105,7 +105,7 @@ def _title(model: Any, run: Run) -> str:
 
 
 def _lead(run: Run, facts: SampleFacts) -> Html:
-    """Say the answer in two sentences."""
+    """Say the prediction in two sentences."""
     if run.n_unlabeled == 0:
         return join(f"All {run.n_labeled:,} samples came with a label; none was left to label.")
     found = (
@@ -145,7 +145,7 @@ def _figures(run: Run, facts: SampleFacts) -> list[Figure]:
         *figures,
         Figure(
             f"{(probabilities >= SURE).mean():.0%}",
-            "sure answers",
+            "sure predictions",
             f"with a probability of {SURE} or more; median {np.median(probabilities):.2f}",
         ),
         Figure(
@@ -182,7 +182,7 @@ def _settings_section(run: Run) -> Section:
         ("Seed", asked.seed),
     ]
     if run.training.n_neighbors is not None:
-        rows.append(("Neighbours", run.training.n_neighbors))
+        rows.append(("Neighbors", run.training.n_neighbors))
     params = [(name, value) for name, value in run.params.items() if name not in NOT_SETTINGS]
     return section(
         "Data and settings",

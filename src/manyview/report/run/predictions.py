@@ -1,4 +1,4 @@
-"""Sections on a run's answers: how sure, which classes, which mix-ups, and the map."""
+"""Sections on a run's predictions: how sure, which classes, which mix-ups, and the map."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def sureness_section(facts: SampleFacts) -> Section:
     """Show how the probabilities are spread, and the graph's confidence where there is one."""
     counted = facts.is_open if facts.is_open.any() else np.ones_like(facts.is_open)
     scored = facts.is_scored
-    intro = "The probability the method gives its own answer."
+    intro = "The probability the method gives its own prediction."
     if scored.any():
         intro += _calibration(facts)
     charts = [_probability_bars(facts, counted)]
@@ -57,9 +57,9 @@ def class_section(facts: SampleFacts) -> Section:
     """Tell the size of every class, and how well it was found where that is known."""
     n_classes = facts.n_known_classes
     given = np.bincount(facts.given[~facts.is_open], minlength=len(facts.names))
-    found = np.bincount(facts.answers[facts.is_open], minlength=len(facts.names))
+    found = np.bincount(facts.predictions[facts.is_open], minlength=len(facts.names))
     columns = [Column("class"), Column("given", True), Column("found", True)]
-    columns.append(Column("probability", True, "median of the answers"))
+    columns.append(Column("probability", True, "median of the predictions"))
     has_truth = bool(facts.is_scored.any())
     if has_truth:
         columns += [
@@ -70,13 +70,13 @@ def class_section(facts: SampleFacts) -> Section:
     confusion = facts.confusion()
     rows = []
     for number, name in enumerate(facts.names):
-        of_class = facts.is_open & (facts.answers == number)
+        of_class = facts.is_open & (facts.predictions == number)
         row: list[object] = [name, f"{given[number]:,}", f"{found[number]:,}"]
         row.append(f"{np.median(facts.probabilities[of_class]):.2f}" if of_class.any() else "")
         if has_truth:
             hits, true = confusion[number, number], confusion[number].sum()
-            answered = confusion[:, number].sum()
-            row += [f"{true:,}", _percent(hits, true), _percent(hits, answered)]
+            predicted = confusion[:, number].sum()
+            row += [f"{true:,}", _percent(hits, true), _percent(hits, predicted)]
         rows.append(row)
     listed = table(
         "Classes", columns, rows, filterable=len(rows) > 15, n_first=20 if len(rows) > 24 else None,
@@ -110,21 +110,21 @@ def confusion_section(facts: SampleFacts) -> Section | None:
     if len(facts.names) <= MOST_CONFUSED:
         names = facts.names
         drawn = heat_map(
-            "True class by answer",
+            "True class by prediction",
             shares,
             names,
             names,
-            axes=("true class", "answer"),
+            axes=("true class", "prediction"),
             texts=[[f"{count:,}" if count else "" for count in row] for row in counts.tolist()],
             tips=[
                 [
-                    f"{f'{true} found' if i == j else f'{true} taken for {answer}'}\n"
+                    f"{f'{true} found' if i == j else f'{true} taken for {prediction}'}\n"
                     f"{counts[i, j]:,} of {totals[i]:,} ({shares[i, j]:.1%})"
-                    for j, answer in enumerate(names)
+                    for j, prediction in enumerate(names)
                 ]
                 for i, true in enumerate(names)
             ],
-            description="Rows are true classes, columns answers; each row's shade is its share.",
+            description="Rows: true classes; columns: predictions; shade: share of the row.",
             is_confusion=True,
         )  # fmt: skip
     wrong = counts.copy()
@@ -147,7 +147,9 @@ def confusion_section(facts: SampleFacts) -> Section | None:
             ],
         )
     n_scored, n_wrong = int(counts.sum()), int(wrong.sum())
-    intro = f"{n_wrong:,} of {n_scored:,} answers differ from the labels the method did not see."
+    intro = (
+        f"{n_wrong:,} of {n_scored:,} predictions differ from the labels the method did not see."
+    )
     return section("Mix-ups", side_by_side(drawn, listed), intro=intro)
 
 
@@ -160,7 +162,7 @@ def map_section(facts: SampleFacts) -> Section:
     low = float(facts.probabilities.min())
     points = Points(
         places=places[rows],
-        groups=facts.answers[rows],
+        groups=facts.predictions[rows],
         names=facts.names[: facts.n_known_classes],
         levels=(facts.probabilities[rows] - low) / ((1 - low) or 1.0),
         tips=tips,
@@ -208,7 +210,7 @@ def _probability_bars(facts: SampleFacts, counted: np.ndarray) -> Html:
         ]
     total = sizes(counted)
     return bars(
-        "Probability of the answer",
+        "Probability of the prediction",
         list(BANDS),
         series,
         description=", ".join(f"{name}: {n:,}" for name, n in zip(BANDS, total, strict=True)) + ".",
@@ -218,13 +220,13 @@ def _probability_bars(facts: SampleFacts, counted: np.ndarray) -> Html:
 
 
 def _calibration(facts: SampleFacts) -> str:
-    """Say how often answers of 0.9 or more are right, and the others."""
+    """Say how often predictions of 0.9 or more are right, and the others."""
     sure = facts.is_scored & (facts.probabilities >= 0.9)
     unsure = facts.is_scored & (facts.probabilities < 0.9)
     if not (sure.any() and unsure.any()):
         return ""
     return (
-        f" Of the answers at 0.9 or more, {rounded(facts.is_right[sure].mean())} are right; of "
+        f" Of the predictions at 0.9 or more, {rounded(facts.is_right[sure].mean())} are right; of "
         f"the others, {rounded(facts.is_right[unsure].mean())}."
     )
 
@@ -232,11 +234,11 @@ def _calibration(facts: SampleFacts) -> str:
 def _sample_tip(facts: SampleFacts, row: int) -> str:
     lines = [
         f"{facts.ids[row]}",
-        f"{facts.names[facts.answers[row]]}, {facts.probabilities[row]:.2f}",
+        f"{facts.names[facts.predictions[row]]}, {facts.probabilities[row]:.2f}",
     ]
     if facts.given[row] != NO_CLASS:
         lines.append(f"given: {facts.names[facts.given[row]]}")
-    elif facts.truth[row] not in (NO_CLASS, facts.answers[row]):
+    elif facts.truth[row] not in (NO_CLASS, facts.predictions[row]):
         lines.append(f"truth: {facts.names[facts.truth[row]]}")
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""The section to act on: samples worth a look, with the neighbours that speak for and against."""
+"""The section to act on: samples worth a look, with the neighbors that speak for and against."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -16,13 +16,13 @@ N_CHECKED, N_FIRST = 30, 8
 N_SUPPORTERS = 3
 N_CONTRADICTED = 10
 STRONGEST_WORDS = (
-    "Beside it, the strongest neighbours: their label, their name, and the views in which the two "
-    "are neighbours."
+    "Beside it, the strongest neighbors: their label, their name, and the views in which the two "
+    "are neighbors."
 )
 REASON_WORDS = (
-    "Beside it, the reasons: the neighbours that added most to the answer or to its runner-up, in "
-    "log-odds of the one against the other, with their label, their name, and the views in which "
-    "the two are neighbours; and the answer without a view where that is another."
+    "Beside it, the reasons: the neighbors that added most to the prediction or to its runner-up, "
+    "in log-odds of the one against the other, with their label, their name, and the views in "
+    "which the two are neighbors; and the prediction without a view where that is another."
 )
 
 
@@ -34,7 +34,7 @@ def check_section(
 ) -> Section | None:
     """List the samples worth a look: the least certain, and given labels the method doubts.
 
-    Where the method can `explain` a row, neighbours come with their part of the answer.
+    Where the method can `explain` a row, neighbors come with their part of the prediction.
     """
     least, doubted = facts.least_certain(N_CHECKED), facts.contradicted(N_CONTRADICTED)
     parts = []
@@ -49,7 +49,7 @@ def check_section(
     if graph is not None:
         intro += (
             " Agreement is the share of a sample's edge weight that goes to samples of the same "
-            "answer. "
+            "prediction. "
         )
         intro += STRONGEST_WORDS if explain is None else REASON_WORDS
     if not len(least):
@@ -66,24 +66,24 @@ def _check_table(
     *,
     hide_caption: bool,
 ) -> Html:
-    columns = [Column("sample"), Column("answer"), Column("or else")]
+    columns = [Column("sample"), Column("prediction"), Column("or else")]
     has_truth = bool(facts.is_scored[rows].any())
     if has_truth:
         columns.append(Column("truth"))
     if facts.confidence is not None:
         columns.append(Column("confidence", True))
     if graph is not None:
-        agree = agreement(graph, facts.answers)
-        columns.append(Column("agreement", True, "share of the edge weight to the same answer"))
-        heading = "strongest neighbours" if explain is None else "reasons"
+        agree = agreement(graph, facts.predictions)
+        columns.append(Column("agreement", True, "share of the edge weight to the same prediction"))
+        heading = "strongest neighbors" if explain is None else "reasons"
         columns.append(Column(heading, is_sortable=False))
     cells = []
     for row in rows.tolist():
         first, second = facts.probabilities[row], facts.second_probabilities[row]
         line: list[object] = [
             facts.ids[row],
-            Cell(_answer(facts.names[facts.answers[row]], first), float(first)),
-            Cell(_answer(facts.names[facts.runners_up[row]], second), float(second)),
+            Cell(_prediction(facts.names[facts.predictions[row]], first), float(first)),
+            Cell(_prediction(facts.names[facts.runners_up[row]], second), float(second)),
         ]
         if has_truth:
             line.append(_truth(facts, row))
@@ -114,12 +114,12 @@ def _check_table(
 def _doubted_table(facts: SampleFacts, rows: np.ndarray) -> Html:
     return table(
         "Given labels the method doubts",
-        [Column("sample"), Column("given"), Column("answer"), Column("probability", True)],
+        [Column("sample"), Column("given"), Column("prediction"), Column("probability", True)],
         [
             [
                 facts.ids[row],
                 facts.names[facts.given[row]],
-                facts.names[facts.answers[row]],
+                facts.names[facts.predictions[row]],
                 f"{facts.probabilities[row]:.2f}",
             ]
             for row in rows.tolist()
@@ -134,7 +134,9 @@ def _neighbors(
         return element("span", "none", class_="soft")
     items = []
     for one in found:
-        label = facts.given[one.row] if facts.given[one.row] != NO_CLASS else facts.answers[one.row]
+        label = (
+            facts.given[one.row] if facts.given[one.row] != NO_CLASS else facts.predictions[one.row]
+        )
         known = " (given)" if facts.given[one.row] != NO_CLASS else ""
         items.append(
             element(
@@ -144,18 +146,22 @@ def _neighbors(
                 element(
                     "span", f" {_in_words(one, str(facts.ids[one.row]), all_views)}", class_="soft"
                 ),
-                class_=None if label == facts.answers[row] else "against",
+                class_=None if label == facts.predictions[row] else "against",
             )
         )
     return element("ul", *items, class_="plain")
 
 
 def _reasons(facts: SampleFacts, why: Explanation, all_views: Sequence[str]) -> Html:
-    n_rest, for_answer, for_runner_up = why.rest(N_SUPPORTERS)
-    rest = f"{signed(for_answer - for_runner_up)} from {n_rest} other{'' if n_rest == 1 else 's'}"
+    n_rest, for_prediction, for_runner_up = why.rest(N_SUPPORTERS)
+    rest = (
+        f"{signed(for_prediction - for_runner_up)} from {n_rest} other{'' if n_rest == 1 else 's'}"
+    )
     own = f"{signed(why.itself.margin)} itself"
     changes = [
-        f"{one.answer_without} without {one.view}" for one in why.views if one.changes_answer
+        f"{one.prediction_without} without {one.view}"
+        for one in why.views
+        if one.changes_prediction
     ]
     return element(
         "ul",
@@ -167,7 +173,7 @@ def _reasons(facts: SampleFacts, why: Explanation, all_views: Sequence[str]) -> 
 
 
 def _reason(facts: SampleFacts, one: Evidence, all_views: Sequence[str]) -> Html:
-    label = facts.given[one.row] if facts.given[one.row] != NO_CLASS else facts.answers[one.row]
+    label = facts.given[one.row] if facts.given[one.row] != NO_CLASS else facts.predictions[one.row]
     known = " (given)" if facts.given[one.row] != NO_CLASS else ""
     return element(
         "li",
@@ -180,7 +186,7 @@ def _reason(facts: SampleFacts, one: Evidence, all_views: Sequence[str]) -> Html
 
 
 def _in_words(one: Supporter | Evidence, name: str, all_views: Sequence[str]) -> str:
-    """Name a neighbour and the views of the edge, the shorter way round."""
+    """Name a neighbor and the views of the edge, the shorter way round."""
     missing = [view for view in all_views if view not in one.views]
     if not one.views:
         return name
@@ -191,7 +197,7 @@ def _in_words(one: Supporter | Evidence, name: str, all_views: Sequence[str]) ->
     return f"{name} in {', '.join(one.views)}"
 
 
-def _answer(name: str, probability: float) -> Html:
+def _prediction(name: str, probability: float) -> Html:
     return join(element("b", name), element("span", f" {probability:.2f}", class_="soft"))
 
 
@@ -199,5 +205,5 @@ def _truth(facts: SampleFacts, row: int) -> object:
     if facts.truth[row] == NO_CLASS:
         return ""
     name = facts.names[facts.truth[row]]
-    is_right = facts.truth[row] == facts.answers[row]
+    is_right = facts.truth[row] == facts.predictions[row]
     return name if is_right else element("span", name, class_="warm")

@@ -114,7 +114,7 @@ def _labels_line(run: Run) -> str:
 def _method_line(run: Run) -> str:
     words = [run.settings.method]
     if run.training.n_neighbors is not None:
-        words.append(f"{run.training.n_neighbors} neighbours in each view")
+        words.append(f"{run.training.n_neighbors} neighbors in each view")
     recalls = run.training.neighbor_recall or {}
     if min(recalls.values(), default=1.0) < 1:
         found = ", ".join(f"{share:.1%} in {name}" for name, share in recalls.items())
@@ -123,7 +123,7 @@ def _method_line(run: Run) -> str:
         name for name, kind in (run.training.scaling or {}).items() if kind == "standard"
     ]
     if standardized and "scaling" not in run.settings.params:
-        words.append(f"columns standardised in {shown_names(standardized)}")
+        words.append(f"columns standardized in {shown_names(standardized)}")
     words.extend(f"{name}={value}" for name, value in run.settings.params.items())
     return ", ".join(words)
 
@@ -155,7 +155,7 @@ def _sureness_lines(run: Run) -> list[str]:
         rule = run.abstention
         right = "" if rule.accuracy is None else f", {rule.accuracy:.1%} of them right"
         lines.append(
-            f"{rule.n_answered:,} answers of probability {rule.below:g} or more{right}; "
+            f"{rule.n_predicted:,} predictions of probability {rule.below:g} or more{right}; "
             f"{rule.n_unknown:,} samples are unknown"
         )
     return lines
@@ -197,7 +197,7 @@ NOT_LEARNED_ANEW = (
 
 
 def reasons_text(reasons: RunReasons, width: int) -> str:
-    """Tell why one sample got its answer, or what each view does to all answers."""
+    """Tell why one sample got its prediction, or what each view does to all predictions."""
     sections: list[tuple[str, list[str]]] = [
         ("Run", [f"{reasons.method} of {reasons.folder}, {reasons.n_samples:,} samples"])
     ]
@@ -219,13 +219,13 @@ def _explanation(why: Explanation, is_new: bool) -> list[tuple[str, list[str]]]:
     total = signed(why.margin)
     return [
         ("Sample", [f"{why.name}, {given}"]),
-        ("Answer", [f"{listed}{more}", ""]),
+        ("Prediction", [f"{listed}{more}", ""]),
         (
             "Reasons",
             [
-                f"The log-odds of {why.answer} against {why.runner_up} are {total}. They are the "
-                "sum of what the sample and its neighbours in the graph send, and of the same by "
-                "view.",
+                f"The log-odds of {why.prediction} against {why.runner_up} are {total}. They are "
+                "the sum of what the sample and its neighbors in the graph send, and of the same "
+                "by view.",
                 "",
                 _neighbor_table(why),
                 "",
@@ -237,13 +237,17 @@ def _explanation(why: Explanation, is_new: bool) -> list[tuple[str, list[str]]]:
 
 
 def _neighbor_table(why: Explanation) -> str:
-    head = ("neighbour", "label", f"for {why.answer}", f"for {why.runner_up}", "sum", "by view")
+    head = ("neighbor", "label", f"for {why.prediction}", f"for {why.runner_up}", "sum", "by view")
     shown = why.neighbors[:N_NEIGHBORS]
     rows = [("itself", _label(why.itself), *_parts(why.itself), _shares(why.itself.views))]
     rows += [(one.name, _label(one), *_parts(one), _shares(one.views)) for one in shown]
-    n_rest, for_answer, for_runner_up = why.rest(N_NEIGHBORS)
+    n_rest, for_prediction, for_runner_up = why.rest(N_NEIGHBORS)
     if n_rest:
-        sums = (signed(for_answer), signed(for_runner_up), signed(for_answer - for_runner_up))
+        sums = (
+            signed(for_prediction),
+            signed(for_runner_up),
+            signed(for_prediction - for_runner_up),
+        )
         rows.append((f"{n_rest} others", "", *sums, ""))
     totals = (signed(why.logit), signed(why.runner_up_logit), signed(why.margin))
     rows.append(("all", "", *totals, ""))
@@ -257,13 +261,13 @@ def _view_evidence_table(why: Explanation) -> list[str]:
         (
             one.view,
             signed(one.margin),
-            str(one.answer_without),
+            str(one.prediction_without),
             f"{one.probability_without:.3f}",
-            "changes the answer" if one.changes_answer else "",
+            "changes the prediction" if one.changes_prediction else "",
         )
         for one in why.views
     ]
-    head = ("view", "sum", "answer without it", "probability", "")
+    head = ("view", "sum", "prediction without it", "probability", "")
     return [set_table(head, rows, "<><><"), "", NOT_LEARNED_ANEW]
 
 
@@ -290,7 +294,9 @@ def _effects(effects: tuple[ViewEffect, ...]) -> list[str]:
         for one in effects
     ]
     first = effects[0]
-    table = set_table(("view left out", "answers that change", "share", "accuracy"), rows, "<>>>")
+    table = set_table(
+        ("view left out", "predictions that change", "share", "accuracy"), rows, "<>>>"
+    )
     return [
         table,
         "",
@@ -301,11 +307,11 @@ def _effects(effects: tuple[ViewEffect, ...]) -> list[str]:
 
 
 def _label(one: Evidence) -> str:
-    return f"{one.answer}" if one.given is None else f"{one.given}, given"
+    return f"{one.prediction}" if one.given is None else f"{one.given}, given"
 
 
 def _parts(one: Evidence) -> tuple[str, str, str]:
-    return signed(one.for_answer), signed(one.for_runner_up), signed(one.margin)
+    return signed(one.for_prediction), signed(one.for_runner_up), signed(one.margin)
 
 
 def _shares(views: Mapping[str, Any]) -> str:

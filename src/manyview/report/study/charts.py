@@ -178,7 +178,7 @@ def _series(name: str, found: Sequence[Result | None], *, has_band: bool = True)
 
 
 def _best(entries: Sequence[Entry], results: Results) -> list[Entry]:
-    """Choose as many entries as there are colours: ours first, then those of the best mean."""
+    """Choose as many entries as there are colors: ours first, then those of the best mean."""
     means: dict[str, list[float]] = {}
     for cell, result in results.items():
         if result.mean is not None and not cell.point:
@@ -297,7 +297,7 @@ def graph_charts(title: str, records: Records) -> list[Html]:
 
 
 def _tiles(shares: np.ndarray, left: float) -> Html:
-    """Draw tiles, one path a level of colour; the root lifts small weights."""
+    """Draw tiles, one path a level of color; the root lifts small weights."""
     size = SIDE / len(shares)
     levels = np.ceil(np.sqrt(shares) * N_LEVELS).astype(int)
     paths = [element("rect", x=left, y=TOP, width=SIDE, height=SIDE, class_="hit")]

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 from io import StringIO
 from textwrap import fill
 
-from manyview.errors import check_choice
 from manyview.experiments.study import Study
 from manyview.report.layout import MAX_WIDTH, set_table
 from manyview.report.study.comparison import DEFAULT_TEST
 from manyview.report.study.results import find_metric, study_results, value_title
 from manyview.report.study.table import BEST, SECOND, Table, TableCell
 from manyview.report.study.tables import study_tables
+from manyview.validation import check_choice
 
 MOST_COLUMNS = 8  # that fit a page as they are
 SPECIAL = str.maketrans(

@@ -1,6 +1,6 @@
 """The page of a study: who leads, every number behind it, what is missing, how to repeat it."""
 
-from manyview.experiments.estimate import spoken
+from manyview.experiments.estimate import format_duration
 from manyview.experiments.study import Study
 from manyview.report.figures.write import MOST_RATIOS_AS_DOTS, kept_by_title
 from manyview.report.html.markup import Html, join
@@ -64,7 +64,7 @@ def _figures(study: Study, results: Results) -> list[Figure]:
         ),
         Figure(f"{len(entries)}", noun, f"of {len(plan.entries)} in the plan"),
         Figure(f"{len(begun)}", "data sets", f"of {len(plan.datasets)} in the plan"),
-        Figure(spoken(progress.seconds_spent), "of work", "summed over all processes"),
+        Figure(format_duration(progress.seconds_spent), "of work", "summed over all processes"),
     ]
 
 

@@ -7,12 +7,12 @@ from pathlib import PurePath
 from statistics import fmean, stdev
 from typing import Any
 
-from manyview.errors import check_choice
 from manyview.experiments.plan import Cell, Entry, Plan
 from manyview.experiments.store import DONE
 from manyview.experiments.study import Study
+from manyview.validation import check_choice
 
-OWN_METHOD = "mgcn-dns"  # stands out in charts
+OWN_METHOD = "manyview"  # stands out in charts
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ Three shares of labels or more are a curve: then they are the columns, and data 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from manyview.errors import check_choice
 from manyview.experiments.plan import Entry
 from manyview.experiments.study import Study
 from manyview.report.study.comparison import (
@@ -36,6 +35,7 @@ from manyview.report.study.table import (
     headed_rows,
     paper_cell,
 )
+from manyview.validation import check_choice
 
 MOST_RATIOS_AS_BLOCKS = 2
 

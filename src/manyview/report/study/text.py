@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from manyview.experiments.estimate import estimate, spoken
+from manyview.experiments.estimate import estimate, format_duration
 from manyview.experiments.store import DONE
 from manyview.experiments.study import Study
 from manyview.report.layout import set_sections
@@ -23,7 +23,7 @@ def record_line(record: dict[str, Any]) -> str:
         what += f" {record['protocol']}"
     if record["status"] != DONE:
         return f"{what}: {record['status']}, {record.get('reason', 'no reason known')}"
-    return f"{what}: {record['accuracy']:.1%} in {spoken(record['seconds'])}"
+    return f"{what}: {record['accuracy']:.1%} in {format_duration(record['seconds'])}"
 
 
 def status_text(study: Study, width: int, page: Path | None = None) -> str:
@@ -39,7 +39,10 @@ def status_text(study: Study, width: int, page: Path | None = None) -> str:
     sections = [
         ("Study", [f"{study.plan.title}."]),
         ("Store", [str(study.store.folder)]),
-        ("Trials", [f"{', '.join(counts)}; {spoken(progress.seconds_spent)} of work so far."]),
+        (
+            "Trials",
+            [f"{', '.join(counts)}; {format_duration(progress.seconds_spent)} of work so far."],
+        ),
     ]
     if progress.n_open:
         left = estimate(study.pending().values(), study.store.records().values())

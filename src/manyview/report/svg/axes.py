@@ -49,7 +49,7 @@ def round_ticks(low: float, high: float, n_wanted: int = 5) -> list[float]:
 
 
 def color(number: int) -> str:
-    """Class of the colour of a series or group; colours repeat after ten."""
+    """Class of the color of a series or group; colors repeat after ten."""
     return f"c{number % N_COLORS + 1}"
 
 
@@ -59,7 +59,7 @@ def shorten(text: str, n_letters: int) -> str:
 
 
 def legend(names: Sequence[str], *, kind: str = "box") -> Html:
-    """Name the colours, outside the drawing, so that names may be long."""
+    """Name the colors, outside the drawing, so that names may be long."""
     items = (
         element("li", element("i", class_=f"key {kind} {color(number)}"), name)
         for number, name in enumerate(names)

@@ -1,4 +1,4 @@
-"""Charts without a library: numbers in, SVG out, coloured by the page's theme.
+"""Charts without a library: numbers in, SVG out, colored by the page's theme.
 
 Every value can be read by pointing at it, by touch, and with the arrow keys.
 """
@@ -230,7 +230,7 @@ def histogram(
     mark: tuple[float, str] | None = None,
     note: str = "",
 ) -> Html:
-    """Count values in bins, one colour a group; groups are stacked, or the later are outlined.
+    """Count values in bins, one color a group; groups are stacked, or the later are outlined.
 
     `mark` draws a line at one value, with its name.
     """

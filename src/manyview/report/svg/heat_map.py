@@ -1,4 +1,4 @@
-"""Heat maps: a table of numbers as colours."""
+"""Heat maps: a table of numbers as colors."""
 
 from collections.abc import Sequence
 
@@ -23,9 +23,9 @@ def heat_map(
     is_confusion: bool = False,
     note: str = "",
 ) -> Html:
-    """Draw a table of values as colours, 0 pale and 1 full; `axes` names rows and columns.
+    """Draw a table of values as colors, 0 pale and 1 full; `axes` names rows and columns.
 
-    In a confusion the diagonal has a colour of its own.
+    In a confusion the diagonal has a color of its own.
     """
     n_rows, n_columns = values.shape
     has_room = max(n_rows, n_columns) <= MOST_NUMBERS

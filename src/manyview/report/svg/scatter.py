@@ -27,13 +27,13 @@ class Points:
     groups
         Number of the group, whose names are in `names`.
     levels
-        From 0 to 1, for the second colouring.
+        From 0 to 1, for the second coloring.
     tips
         What to say about the sample.
     is_given
         Whether to ring it.
     is_wrong
-        For the third colouring; None leaves it out.
+        For the third coloring; None leaves it out.
     """
 
     places: np.ndarray
@@ -71,7 +71,7 @@ def scatter_map(
     name: str = "map",
     note: str = "",
 ) -> Html:
-    """Draw samples as points, coloured by group, by level, or by right and wrong.
+    """Draw samples as points, colored by group, by level, or by right and wrong.
 
     The least sure are drawn last, and so lie on top.
     """
@@ -126,7 +126,7 @@ def scatter_map(
 
 
 def _is_square(group: int) -> bool:
-    """Every second round of colours has another shape."""
+    """Every second round of colors has another shape."""
     return group // N_COLORS % 2 == 1
 
 
@@ -142,7 +142,7 @@ def _mark(at: tuple[float, float], group: int, **attributes: object) -> Html:
 def _choice(name: str, options: Sequence[str]) -> Html:
     return element(
         "fieldset",
-        element("legend", "Colour by", class_="unseen"),
+        element("legend", "Color by", class_="unseen"),
         *(
             element(
                 "label",

@@ -1,0 +1,123 @@
+"""Nested parameters: small objects that group parameters, as scikit-learn's tools see them.
+
+`clone`, `get_params(deep=True)` and `GridSearchCV` reach a parameter of such an object by its
+path, such as `graph__metric`, also where the estimator holds a shorthand for it (None or a word).
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+from sklearn.base import BaseEstimator
+
+from manyview.errors import InputError, did_you_mean
+from manyview.validation import Constraint, check_constraints
+
+Group = Callable[[Any], BaseEstimator | None]
+
+
+class ParameterGroup(BaseEstimator):
+    """A few parameters that belong together; stores them, and checks them when asked."""
+
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {}
+
+    def check(self, prefix: str = "") -> None:
+        """Refuse the first parameter that breaks its constraint."""
+        check_constraints(
+            self.get_params(deep=False), self._parameter_constraints, prefix=f"{prefix}__"
+        )
+
+
+class NestedParameters(BaseEstimator):
+    """An estimator with parameters that are groups of parameters, or short words for them."""
+
+    # parameter -> makes the object that a shorthand stands for, None where it stands for none
+    _parameter_groups: ClassVar[dict[str, Group]] = {}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with `deep` also those of groups, by path."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        for name, make in self._parameter_groups.items() if deep else ():
+            if not isinstance(params[name], BaseEstimator):
+                group = make(params[name])
+                nested = {} if group is None else group.get_params()
+                params |= {f"{name}__{key}": value for key, value in nested.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of groups by path, such as `graph__metric="euclidean"`."""
+        for name, make in self._parameter_groups.items():
+            value = params.get(name, getattr(self, name))
+            is_reached = any(key.startswith(f"{name}__") for key in params)
+            if is_reached and not isinstance(value, BaseEstimator):
+                params[name] = make(value)
+        super().set_params(**params)
+        return self
+
+    def parameter_group(self, name: str) -> Any:
+        """Return the object that a parameter is or stands for; refuse what is neither."""
+        value = getattr(self, name)
+        group = value if isinstance(value, BaseEstimator) else self._parameter_groups[name](value)
+        if group is None:
+            raise InputError(
+                f"{name} must be a parameter object, such as {name}={self._example(name)}, or a "
+                f"word for one; got {value!r}.",
+                parameter=name,
+            )
+        return group
+
+    def _example(self, name: str) -> str:
+        made = self._parameter_groups[name](None)
+        return "None" if made is None else f"{type(made).__name__}()"
+
+
+def parameter_path(model: BaseEstimator, name: str) -> str:
+    """Complete the name of a nested parameter to its path; the least nested one counts.
+
+    Refuses a name that no parameter has, or that several have at the same depth.
+
+    Examples
+    --------
+    >>> from manyview.estimators.manyview import ManyviewClassifier
+    >>> parameter_path(ManyviewClassifier(), "hidden")
+    'estimator__hidden'
+    >>> parameter_path(ManyviewClassifier(), "n_neighbors")
+    'graph__n_neighbors'
+    """
+    allowed: dict[str, Any] = model.get_params()
+    if name in allowed:
+        return name
+    paths = [path for path in allowed if path.split("__")[-1] == name]
+    depth = min((path.count("__") for path in paths), default=0)
+    nearest = [path for path in paths if path.count("__") == depth]
+    if len(nearest) == 1:
+        return nearest[0]
+    title = type(model).__name__
+    if nearest:
+        raise InputError(
+            f"{title} has several parameters {name!r}: write {' or '.join(nearest)}.",
+            parameter=name,
+        )
+    known = sorted({path.split("__")[-1] for path in allowed})
+    raise InputError(
+        f"{title} has no parameter {name!r}.{did_you_mean(name, known)} It has: "
+        f"{', '.join(model.get_params(deep=False))}; nested ones are written as group__name.",
+        parameter=name,
+    )
+
+
+def group_of(kind: type[BaseEstimator], word: str | None = None) -> Group:
+    """Return what turns None, or a value of the parameter `word`, into an object of this kind.
+
+    Examples
+    --------
+    >>> from manyview.estimators.parameters import GraphLearningConfig
+    >>> group_of(GraphLearningConfig, "form")("full")
+    GraphLearningConfig(form='full')
+    """
+
+    def make(value: Any) -> BaseEstimator | None:
+        if word is not None and (value is None or isinstance(value, str)):
+            return kind(**{word: value})
+        return kind() if value is None else None
+
+    return make

@@ -1,0 +1,236 @@
+"""ManyviewClassifier: several views and a few labels in, a label for every sample out."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from manyview.base.classifier import MethodCard
+from manyview.base.parameters import group_of
+from manyview.callbacks.context import FitContext
+from manyview.data.scaling import Scaling
+from manyview.data.views import MultiView
+from manyview.errors import InputError
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.network_classifier import NetworkClassifier, RandomState
+from manyview.estimators.parameters import (
+    CalibrationConfig,
+    NeighborGraph,
+    NodeSelectionConfig,
+)
+from manyview.estimators.warm_start import LearnedWeights
+from manyview.network.prepared import PreparedInputs
+from manyview.self_training.loop import SelfTrainingResult, self_train
+from manyview.self_training.pseudo_labels import PseudoLabeler
+from manyview.validation import Choice, Constraint, WholeNumber, check_constraints
+
+
+class ManyviewClassifier(NetworkClassifier):
+    """Label all samples of a multi-view data set from a few known labels.
+
+    Scales the views, builds a neighbor graph for each and one for all together, and self-trains
+    an inner estimator: a linear classifier makes the first pseudo-labels, a plain graph
+    convolutional network learns from them and makes the next, and the inner estimator's network
+    learns from those. Pseudo-labels are cleaned by class sizes, by the views' agreement and by
+    propagation over the graphs (see `PseudoLabeler`).
+
+    Parameters
+    ----------
+    estimator
+        Whose network is trained; None takes `MGCNDNSClassifier()`, the paper's.
+        `MGCNDNSClassifier(graph_learning=None, node_selection=None)` self-trains a plain GCN.
+        Of the inner estimator only the network and its training count (`hidden`, `max_epochs`
+        and so on); graphs, scaling, class weights, device and seed are those given here.
+    max_iter
+        Networks trained on pseudo-labels, one after the other; fewer where predictions have
+        settled. 0 trains one network on the labels alone.
+    initial_teacher
+        "linear" makes the first pseudo-labels by a linear classifier of features propagated over
+        the graphs, "network" by a plain network.
+    pseudo_labeler
+        How predictions become pseudo-labels; None takes the defaults of `PseudoLabeler`.
+    early_fusion
+        Whether all networks but the last have one more graph: each sample's nearest neighbors in
+        all views together.
+    graph
+        How the neighbor graph of each view is built; None takes the defaults of `NeighborGraph`.
+    scaling
+        "auto" takes "standard" for views whose neighbors the other views then confirm more often,
+        and "unit" for the others; no label is looked at (see `choose_scalings`). Otherwise
+        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
+        or a dict by name with one for each.
+    missing
+        "error" refuses single NaNs; "impute" fills them with the mean of their column. A row that
+        is NaN throughout is a sample that lacks the view: it is left out of that view.
+    class_weight
+        None, "balanced", or a dict of class -> weight.
+    calibration
+        None, "temperature", or a `CalibrationConfig`.
+    warm_start
+        Whether a second `fit` on the same samples continues from the learned weights and graphs,
+        for when labels were added: about a third of the epochs, and predictions as good. An
+        automatic k stays that of the first fit. Classes may be added too.
+    device
+        "auto" takes a GPU where there is one.
+    verbose
+        Whether to show progress on the error stream.
+    random_state
+        Random seed; the same seed gives the same result.
+
+    Attributes
+    ----------
+    classes_ : [class]
+    transduction_ : [sample], a label for every fitted sample
+    label_distributions_ : [sample, class], their probabilities
+    stages_ : one `StageRecord` per network that was trained on pseudo-labels
+    n_networks_ : int, number of networks trained one after the other
+    training_curve_ : loss and accuracy on the labeled samples by epoch, of the last network
+    temperature_ : float, what logits are divided by
+
+    All others are those of `MGCNDNSClassifier`, of the last network.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat(["cat", "dog"], 20)
+    >>> centers = np.where(truth == "cat", 1.0, -1.0)[:, None]
+    >>> views = {"sound": centers + rng.normal(size=(40, 3)),
+    ...          "shape": centers * [1, -1] + rng.normal(size=(40, 2))}
+    >>> labels = np.where(np.arange(40) % 10 == 0, truth, None)
+    >>> model = ManyviewClassifier(random_state=0).fit(views, labels)
+    >>> float((model.transduction_ == truth).mean()) > 0.8
+    True
+    """
+
+    card = MethodCard(
+        name="manyview",
+        title="manyview",
+        paper="manyview's default: self-trained MGCN-DNS (the paper's network, trained in stages)",
+        year=2026,
+        cost="edges x hidden per epoch; m log m for the ranking; two networks",
+    )
+    record_types = (*NetworkClassifier.record_types, MGCNDNSClassifier)
+    _parameter_groups = {  # noqa: RUF012
+        "estimator": group_of(MGCNDNSClassifier),
+        "pseudo_labeler": group_of(PseudoLabeler),
+        "graph": group_of(NeighborGraph),
+        "calibration": group_of(CalibrationConfig, "form"),
+    }
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        **NetworkClassifier._parameter_constraints,
+        "max_iter": WholeNumber(at_least=0),
+        "initial_teacher": Choice(("linear", "network")),
+        "early_fusion": Choice((True, False)),
+    }
+
+    def __init__(
+        self,
+        estimator: MGCNDNSClassifier | None = None,
+        *,
+        max_iter: int = 2,
+        initial_teacher: str = "linear",
+        pseudo_labeler: PseudoLabeler | None = None,
+        early_fusion: bool = True,
+        graph: NeighborGraph | None = None,
+        scaling: Scaling = "auto",
+        missing: str = "error",
+        class_weight: str | Mapping[Any, float] | None = None,
+        calibration: str | CalibrationConfig | None = None,
+        warm_start: bool = False,
+        device: str = "auto",
+        verbose: bool = False,
+        random_state: RandomState = None,
+    ) -> None:
+        self.estimator = estimator
+        self.max_iter = max_iter
+        self.initial_teacher = initial_teacher
+        self.pseudo_labeler = pseudo_labeler
+        self.early_fusion = early_fusion
+        self.graph = graph
+        self.scaling = scaling
+        self.missing = missing
+        self.class_weight = class_weight
+        self.calibration = calibration
+        self.warm_start = warm_start
+        self.device = device
+        self.verbose = verbose
+        self.random_state = random_state
+
+    @property
+    def n_networks_(self) -> int:  # type: ignore[override]
+        """Number of networks that were trained one after the other."""
+        has_linear = bool(self.stages_) and self.initial_teacher == "linear"
+        return len(self.stages_) + (not has_linear)
+
+    def _check_parameters(self, views: MultiView) -> None:
+        super()._check_parameters(views)
+        self.parameter_group("pseudo_labeler").check("pseudo_labeler")
+        inner = self._inner()
+        check_constraints(
+            inner.get_params(deep=False), inner._parameter_constraints, prefix="estimator__"
+        )
+        inner.check_network()
+
+    def _inner(self) -> MGCNDNSClassifier:
+        inner = self.parameter_group("estimator")
+        if not isinstance(inner, MGCNDNSClassifier):
+            raise InputError(
+                "estimator must be an MGCNDNSClassifier, whose network is trained in stages; got "
+                f"{inner!r}. For a plain GCN, pass "
+                "MGCNDNSClassifier(graph_learning=None, node_selection=None).",
+                parameter="estimator",
+            )
+        return inner
+
+    def _train(
+        self,
+        prepared: PreparedInputs,
+        y_encoded: np.ndarray,
+        generator: torch.Generator,
+        context: FitContext,
+        earlier: LearnedWeights | None = None,
+    ) -> SelfTrainingResult:
+        class_weight = self._class_weights(y_encoded)
+        train = partial(
+            self._inner().train_stage,
+            y_encoded=y_encoded,
+            classes=self.classes_,
+            class_weight=class_weight,
+            n_neighbors=self.n_neighbors_,
+            context=context,
+            verbose=self.verbose,
+            earlier=earlier,
+        )
+        return self_train(
+            train,
+            prepared,
+            y_encoded,
+            len(self.classes_),
+            max_iter=self.max_iter,
+            initial_teacher=self.initial_teacher,
+            pseudo_labeler=self.parameter_group("pseudo_labeler"),
+            class_weight=class_weight,
+            generator=generator,
+            is_warm=earlier is not None,
+        )
+
+    def _has_early_fusion(self) -> bool:
+        return self.early_fusion and self.max_iter > 0
+
+    def _training_temperature(self) -> float:
+        return float(self.parameter_group("pseudo_labeler").temperature)
+
+    def _max_epochs(self) -> int:
+        n_networks = max(self.max_iter, 1)
+        if self.max_iter > 0 and self.initial_teacher != "linear":
+            n_networks += 1
+        return self._inner().max_epochs * n_networks
+
+    def _network_settings(self) -> dict[str, Any]:
+        return self._inner()._network_settings()
+
+    def _node_selection(self) -> NodeSelectionConfig:
+        return self._inner()._node_selection()

@@ -1,0 +1,282 @@
+"""The fit that manyview's classifier and the paper's share: graphs, stages, calibration."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+import torch
+from sklearn.exceptions import ConvergenceWarning
+
+from manyview.base.parameters import NestedParameters
+from manyview.base.summary import StageRecord
+from manyview.callbacks.context import FitContext
+from manyview.data.checksums import views_checksum
+from manyview.data.labels import class_weights
+from manyview.data.network_input import InputScaling
+from manyview.data.scaling import SCALINGS, Scaling, ViewScaler, scaling_by_view
+from manyview.data.views import MultiView
+from manyview.estimators.calibration import Calibration, InterruptedFitError, calibrate_or_warn
+from manyview.estimators.fit_memory import check_fit_memory
+from manyview.estimators.mixins import NetworkOutputsMixin
+from manyview.estimators.parameters import (
+    CalibrationConfig,
+    GraphLearningConfig,
+    NeighborGraph,
+    NodeSelectionConfig,
+    TrainingConfig,
+)
+from manyview.estimators.warm_start import LearnedWeights, weights_of
+from manyview.graphs.knn_graph import is_approximate
+from manyview.graphs.prepare import pick_n_neighbors
+from manyview.graphs.scaling_choice import AUTO
+from manyview.layers.fusion import mixing_weights, view_importance
+from manyview.layers.node_selection import NodeSelection
+from manyview.network.inductive import (
+    GraphIndex,
+    InductiveState,
+    NeighborIndex,
+    SelectionRule,
+    freeze,
+)
+from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
+from manyview.network.prepared import PreparedInputs, cached_inputs, show_recalls
+from manyview.network.training import TrainingCurve, pick_device
+from manyview.numerics import softmax
+from manyview.self_training.loop import SelfTrainingResult
+from manyview.self_training.pseudo_labels import PseudoLabeler
+from manyview.validation import Choice, Constraint, draw_seed
+
+RandomState = int | np.random.RandomState | np.random.Generator | None
+
+
+class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
+    """Base of the classifiers that train the MGCN-DNS network.
+
+    A child defines `_train`, which trains one network or several, `_network_settings` and
+    `_node_selection`.
+    """
+
+    record_types: ClassVar[tuple[type, ...]] = (
+        Calibration,
+        CalibrationConfig,
+        GraphIndex,
+        GraphLearningConfig,
+        InductiveState,
+        InputScaling,
+        LearnedWeights,
+        NeighborGraph,
+        NeighborIndex,
+        NodeSelectionConfig,
+        PseudoLabeler,
+        SelectionRule,
+        StageRecord,
+        TrainingConfig,
+        TrainingCurve,
+        ViewScaler,
+    )
+    takes_missing_views = True
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        "warm_start": Choice((True, False)),
+        "verbose": Choice((True, False)),
+    }
+
+    graph: NeighborGraph | None
+    scaling: Scaling
+    class_weight: str | Mapping[Any, float] | None
+    calibration: str | CalibrationConfig | None
+    warm_start: bool
+    device: str
+    verbose: bool
+    random_state: RandomState
+
+    learned_weights_: LearnedWeights | None = None
+    _input_cache: dict[Any, Any] | None = None  # of warm starts; a saved model builds it again
+
+    def _train(
+        self,
+        prepared: PreparedInputs,
+        y_encoded: np.ndarray,
+        generator: torch.Generator,
+        context: FitContext,
+        earlier: LearnedWeights | None = None,
+    ) -> SelfTrainingResult:
+        """Train on class numbers, -1 where unknown, from `earlier` weights where given."""
+        raise NotImplementedError
+
+    def _network_settings(self) -> dict[str, Any]:
+        """Return `hidden`, `n_layers`, `graph_learning` and `node_selection` of the network."""
+        raise NotImplementedError
+
+    def _has_early_fusion(self) -> bool:
+        """Whether a graph of all views together is built."""
+        return False
+
+    def _training_temperature(self) -> float:
+        """Return what the logits are divided by before any calibration."""
+        return 1.0
+
+    def _check_parameters(self, views: MultiView) -> None:
+        self.parameter_group("graph").check_for(views)
+        self.parameter_group("calibration").check("calibration")
+        scaling_by_view(self.scaling, views, (AUTO, *SCALINGS))
+        super()._check_parameters(views)
+
+    def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
+        device = pick_device(self.device)
+        generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
+        earlier, checksum = self._earlier(views)
+        n_neighbors = self.parameter_group("graph").n_neighbors
+        self.n_neighbors_ = (
+            pick_n_neighbors(n_neighbors, y_encoded, len(self.classes_))
+            if earlier is None
+            else earlier.n_neighbors
+        )
+        settings = self._network_settings()
+        check_fit_memory(
+            views,
+            self.card.title,
+            verbose=self.verbose,
+            n_neighbors=self.n_neighbors_,
+            n_classes=len(self.classes_),
+            hidden=settings["hidden"],
+            n_layers=settings["n_layers"],
+            graph_learning=settings["graph_learning"],
+            early_fusion=self._has_early_fusion(),
+        )
+        prepared = self._prepare(views, generator, context)
+        result = self._train(prepared, y_encoded, generator, context, earlier)
+        network, self.training_curve_ = result.network, result.curve
+        if not result.is_complete:  # it may have learned on the early-fusion graph, too
+            network.fusion = network.fusion.of_first(len(prepared.view_graphs))
+        self.stages_ = result.stages
+        self.temperature_ = self._training_temperature() if result.stages else 1.0
+        self._calibrate(prepared, y_encoded, generator)
+        self._set_learned(network, prepared.inputs)
+        self.learned_weights_ = None
+        if self.warm_start and result.is_complete:
+            self.learned_weights_ = LearnedWeights(
+                checksum,
+                self._fixed_settings(),
+                self.n_neighbors_,
+                self.classes_,
+                weights_of(network),
+            )
+        self.inductive_state_ = freeze(
+            prepared.views,
+            views.positions,
+            network,
+            prepared.inputs,
+            input_scaling=prepared.input_scaling,
+            n_neighbors=self.n_neighbors_,
+            metric=self.parameter_group("graph").metric,
+        )
+
+    def _prepare(
+        self, views: MultiView, generator: torch.Generator, context: FitContext
+    ) -> PreparedInputs:
+        """Scale the views and build the graphs, or take them from an earlier fit."""
+        graph = self.parameter_group("graph")
+        settings = {
+            **graph.settings(self.n_neighbors_),
+            "scaling": self.scaling,
+            "early_fusion": self._has_early_fusion(),
+        }
+        if is_approximate(graph.search, len(views)):
+            settings["seed"] = generator.initial_seed()
+        cache = self._input_cache if context.cache is None else context.cache
+        prepared = cached_inputs(cache, views, generator.device, **settings)
+        self.view_graphs_, self.neighbor_recall_ = prepared.view_graphs, prepared.views.recalls
+        self.scaling_ = prepared.views.scalings
+        if self.verbose:
+            show_recalls(prepared.views.recalls)
+        return prepared
+
+    def _earlier(self, views: MultiView) -> tuple[LearnedWeights | None, str]:
+        """Return the weights a warm start continues from, None for none, and the checksum."""
+        if not self.warm_start:
+            self._input_cache = self.learned_weights_ = None
+            return None, ""
+        checksum = self.transductive_checksum_ or views_checksum(views)
+        earlier = self.learned_weights_
+        if earlier is not None:
+            earlier.check(checksum, self._fixed_settings())
+        if earlier is None or self._input_cache is None:
+            self._input_cache = {}
+        return earlier, checksum
+
+    def _fixed_settings(self) -> dict[str, Any]:
+        """Return the settings that decide the graphs and the shapes of the weights."""
+        graph = self.parameter_group("graph").get_params(deep=False)
+        names = ("n_neighbors", "metric", "symmetry", "min_common_neighbors")
+        return {
+            **{name: graph[name] for name in names},
+            "scaling": self.scaling,
+            **self._network_settings(),
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_input_cache", None)
+        return state
+
+    def _class_weights(self, y_encoded: np.ndarray) -> np.ndarray | None:
+        return class_weights(self.class_weight, self.classes_, y_encoded)
+
+    def _calibrate(
+        self, prepared: PreparedInputs, y_encoded: np.ndarray, generator: torch.Generator
+    ) -> None:
+        """Fit the temperature by fits on the same graphs that do not see all labels."""
+        self.calibration_ = None
+        config = self.parameter_group("calibration")
+        if config.form is None:
+            return
+        seed = generator.initial_seed()
+
+        def held_out_logits(y_shown: np.ndarray, fold: int) -> np.ndarray:
+            own = torch.Generator(device=generator.device).manual_seed(seed + 1 + fold)
+            with catch_warnings():
+                simplefilter("ignore", ConvergenceWarning)  # one warning is enough
+                result = self._train(prepared, y_shown, own, FitContext())
+            if result.curve.stopped == "interrupted":
+                raise InterruptedFitError
+            temperature = self._training_temperature() if result.stages else 1.0
+            with torch.no_grad():
+                logits = result.network(*prepared.inputs).cpu().numpy()
+                return np.asarray(logits) / temperature
+
+        assert self.training_curve_ is not None
+        found = calibrate_or_warn(
+            y_encoded,
+            config.n_folds,
+            np.random.default_rng(seed),
+            held_out_logits,
+            was_interrupted=self.training_curve_.stopped == "interrupted",
+        )
+        if found is not None:
+            self.calibration_ = found
+            self.temperature_ *= found.temperature
+
+    def _predict_proba(self, views: MultiView) -> np.ndarray:
+        return softmax(self.inductive_state_.logits(views) / self.temperature_)
+
+    @torch.no_grad()
+    def _set_learned(self, network: MGCNDNS, inputs: NetworkInputs) -> None:
+        """Set the learned attributes from one pass without dropout."""
+        support, view_weights, features, center = inputs
+        graphs = network.graphs(support, view_weights)
+        logits = network.convolve(support, graphs.selected, features, center)
+        self.label_distributions_ = softmax(logits.cpu().numpy() / self.temperature_)
+        mixing = mixing_weights(network.fusion.logits)
+        self.mixing_weights_ = mixing.cpu().numpy()
+        self.view_importance_ = view_importance(mixing).cpu().numpy()
+        self.fused_graph_ = support.matrix_of(graphs.fused)
+        self.refined_graph_ = support.matrix_of(graphs.refined)
+        self.selected_graph_ = support.matrix_of(graphs.selected)
+        self.edge_gates_ = self.node_confidence_ = self.threshold_ = None
+        if network.graph_learning is not None:
+            self.edge_gates_ = support.matrix_of(network.graph_learning.gates(support))
+        if isinstance(network.node_selection, NodeSelection):
+            confidence = network.node_selection.confidence(support, graphs.refined)
+            self.node_confidence_ = confidence.cpu().numpy()
+            self.threshold_ = network.node_selection.threshold.item()
