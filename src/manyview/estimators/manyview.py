@@ -117,7 +117,7 @@ class ManyviewClassifier(NetworkClassifier):
         "estimator": group_of(MGCNDNSClassifier),
         "pseudo_labeler": group_of(PseudoLabeler),
         "graph": group_of(NeighborGraph),
-        "calibration": group_of(CalibrationConfig, "form"),
+        "calibration": group_of(CalibrationConfig, takes_words=True),
     }
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         **NetworkClassifier._parameter_constraints,

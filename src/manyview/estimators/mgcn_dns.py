@@ -126,10 +126,10 @@ class MGCNDNSClassifier(NetworkClassifier):
     )
     _parameter_groups = {  # noqa: RUF012
         "graph": group_of(NeighborGraph),
-        "graph_learning": group_of(GraphLearningConfig, "form"),
-        "node_selection": group_of(NodeSelectionConfig, "form"),
+        "graph_learning": group_of(GraphLearningConfig, takes_words=True),
+        "node_selection": group_of(NodeSelectionConfig, takes_words=True),
         "training": group_of(TrainingConfig),
-        "calibration": group_of(CalibrationConfig, "form"),
+        "calibration": group_of(CalibrationConfig, takes_words=True),
     }
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         **NetworkClassifier._parameter_constraints,
