@@ -368,8 +368,8 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         n_incomplete = int((~views.present.all(axis=1)).sum())
         raise InputError(
             f"{self.card.title} needs every sample in every view, and {n_incomplete} of "
-            f"{len(views)} samples lack one ({', '.join(lacking)}). Use mgcn-dns, gcn-fusion or "
-            "ssgcn, which take samples that lack views, or remove them."
+            f"{len(views)} samples lack one ({', '.join(lacking)}). Use manyview, mgcn-dns, "
+            "gcn-fusion or ssgcn, which accept samples that lack views, or remove them."
         )
 
     def _refuse_graphs(self, views: MultiView) -> None:
@@ -378,7 +378,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
             raise InputError(
                 f"{self.card.title} needs features in every view, and view "
                 f"{first!r} is a graph. Leave it out, or use a method "
-                "that takes graphs, such as mgcn-dns."
+                "that takes graphs, such as manyview."
             )
 
 

@@ -165,6 +165,11 @@ class ManyviewClassifier(NetworkClassifier):
         has_linear = bool(self.stages_) and self.initial_teacher == "linear"
         return len(self.stages_) + (not has_linear)
 
+    @property
+    def n_iter_(self) -> int:  # type: ignore[override]
+        """Number of networks that were trained one after the other, by scikit-learn's name."""
+        return self.n_networks_
+
     def _check_parameters(self, views: MultiView) -> None:
         super()._check_parameters(views)
         self.parameter_group("pseudo_labeler").check("pseudo_labeler")
