@@ -11,7 +11,7 @@ from torch import nn
 from manyview.data.cross_validation import TransductiveViews
 from manyview.errors import InputError
 from manyview.estimators.manyview import ManyviewClassifier
-from manyview.estimators.warm_start import go_on_from, weights_of
+from manyview.estimators.warm_start import interpolate_weights, weights_of
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_columns_move_with_their_classes():
     old.weight, new.weight = (nn.Parameter(one.weight.detach().T) for one in (old, new))
     old.weight = nn.Parameter(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     new.weight = nn.Parameter(torch.full((2, 3), -1.0))
-    go_on_from(
+    interpolate_weights(
         new, new.weight, weights_of(old),
         known_classes=np.array([5, 9]), classes=np.array([4, 9, 5]), fraction=1.0,
     )  # fmt: skip

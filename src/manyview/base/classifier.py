@@ -50,8 +50,8 @@ class MethodCard:
     cost
         What its time grows with: m samples, l of them labeled, d features, V views, k neighbors.
     version
-        Raised whenever the same input no longer gives the same predictions, so that stored results
-        of the older code are told from new ones.
+        Raised whenever the same input no longer gives the same predictions, so that results of
+        older code are not mistaken for new ones.
     """
 
     name: str
@@ -146,7 +146,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[most_likely])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the given rows as samples that came after the fit."""
+        """Return the class probabilities of the given rows as samples that came after the fit."""
         check_is_fitted(self)
         if isinstance(X, TransductiveViews):
             return np.asarray(self.label_distributions_[self._fitted_rows(X)])
@@ -161,8 +161,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
     def predictions(self, *, min_probability: float = 0.0) -> np.ndarray:
         """Label the fitted samples, except where the prediction is less probable than asked for.
 
-        These stay unknown, as unknown labels are everywhere: -1 among numbers, else None. So
-        the result is fit to be labels again.
+        These stay unknown: -1 among numbers, else None. So the result can serve as labels.
 
         Parameters
         ----------
@@ -171,8 +170,8 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_fraction("min_probability", min_probability)
-        surest = self.label_distributions_.max(axis=1)
-        return mark_unknown(self.transduction_, surest < min_probability)
+        confidence = self.label_distributions_.max(axis=1)
+        return mark_unknown(self.transduction_, confidence < min_probability)
 
     @property
     def is_labeled_(self) -> np.ndarray:
@@ -213,7 +212,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
         unknown = set(tree["params"]) - set(cls().get_params(deep=False))
         if unknown:
             raise DataFileError(
-                f"{folder} holds a model with parameters this manyview does not know: "
+                f"{folder} holds a model with parameters that this manyview does not have: "
                 f"{', '.join(sorted(unknown))}."
             )
         model = cls(**tree["params"])
@@ -383,7 +382,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
 
 
 def _check_views_are_seen(views: MultiView, y_encoded: np.ndarray) -> None:
-    """Refuse a view that nobody has, and warn of one that no labeled sample has."""
+    """Refuse a view that no sample has, and warn of one that no labeled sample has."""
     for name, present in zip(views.names, views.present.T, strict=True):
         if not present.any():
             raise InputError(
@@ -391,8 +390,8 @@ def _check_views_are_seen(views: MultiView, y_encoded: np.ndarray) -> None:
             )
         if not present[y_encoded != UNKNOWN].any():
             warnings.warn(
-                f"view {name!r} is missing for all labeled samples: what it shows is learned from "
-                "the graph alone.",
+                f"view {name!r} is missing for all labeled samples; it is used through the graph "
+                "alone.",
                 UserWarning,
                 stacklevel=3,
             )
