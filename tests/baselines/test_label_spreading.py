@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.semi_supervised import LabelSpreading
 
-from manyview.baselines._concat import join_views
+from manyview.baselines._concat import concatenate_views
 from manyview.baselines.label_spreading import LabelSpreadingClassifier
 from manyview.data.views import MultiView
 from manyview.errors import InputError
@@ -14,11 +14,11 @@ def test_predictions_equal_those_of_scikit_learn(tiny_views):
     views = MultiView(tiny_views.views)
     rest = np.arange(60) % 5 != 0
     model = LabelSpreadingClassifier().fit(views[rest], tiny_views.known_labels[rest])
-    joined, table = join_views(views[rest], "unit")
+    concatenator, table = concatenate_views(views[rest], "unit")
     reference = LabelSpreading(kernel="knn").fit(table, tiny_views.known_labels[rest])
     np.testing.assert_allclose(model.label_distributions_, reference.label_distributions_)
     np.testing.assert_allclose(
-        model.predict_proba(views[~rest]), reference.predict_proba(joined(views[~rest]))
+        model.predict_proba(views[~rest]), reference.predict_proba(concatenator(views[~rest]))
     )
     assert model.is_reached_.all()
 
@@ -26,7 +26,7 @@ def test_predictions_equal_those_of_scikit_learn(tiny_views):
 def test_predictions_solve_the_fixed_point(tiny_views):
     model = LabelSpreadingClassifier(tol=1e-12, max_iter=200, alpha=0.5)
     model.fit(tiny_views.views, tiny_views.known_labels)
-    _, table = join_views(MultiView(tiny_views.views), "unit")
+    _, table = concatenate_views(MultiView(tiny_views.views), "unit")
     distances = ((table[:, None] - table) ** 2).sum(axis=2)
     graph = np.zeros((60, 60))
     for sample, row in enumerate(distances):

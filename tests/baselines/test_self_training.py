@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from manyview.baselines._concat import join_views
+from manyview.baselines._concat import concatenate_views
 from manyview.baselines.self_training import (
     SelfTrainingSVMClassifier,
-    share_of_round,
+    class_quotas,
     surest,
-    surest_by_class,
+    most_confident_by_class,
 )
 from manyview.baselines.svm import SoftmaxSVC
 from manyview.data.views import MultiView
@@ -17,7 +17,7 @@ from manyview.errors import InputError
 def test_surest_selection_equals_scikit_learn(tiny_views):
     model = SelfTrainingSVMClassifier(selection="surest")
     model.fit(tiny_views.views, tiny_views.known_labels)
-    _, table = join_views(MultiView(tiny_views.views), "unit")
+    _, table = concatenate_views(MultiView(tiny_views.views), "unit")
     reference = SelfTrainingClassifier(SoftmaxSVC(), criterion="k_best", k_best=5, max_iter=None)
     reference.fit(table, tiny_views.known_labels)
     np.testing.assert_array_equal(model.pseudo_labels_, reference.transduction_)
@@ -32,16 +32,16 @@ def test_surest_takes_the_largest_probabilities():
 
 def test_by_class_a_class_that_never_wins_gets_its_best_samples():
     probabilities = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
-    assert surest_by_class(probabilities, np.array([2, 1])).tolist() == [0, 0, -1, 1]
+    assert most_confident_by_class(probabilities, np.array([2, 1])).tolist() == [0, 0, -1, 1]
 
 
 def test_by_class_takes_no_more_than_there_are_samples():
-    assert surest_by_class(np.array([[0.6, 0.4]]), np.array([5, 5])).tolist() == [0]
+    assert most_confident_by_class(np.array([[0.6, 0.4]]), np.array([5, 5])).tolist() == [0]
 
 
-def test_share_of_round_leaves_no_class_out():
-    assert share_of_round(np.array([0.98, 0.01, 0.01]), 10).tolist() == [10, 1, 1]
-    assert share_of_round(np.full(10, 0.1), 10).tolist() == [1] * 10
+def test_class_quotas_leaves_no_class_out():
+    assert class_quotas(np.array([0.98, 0.01, 0.01]), 10).tolist() == [10, 1, 1]
+    assert class_quotas(np.full(10, 0.1), 10).tolist() == [1] * 10
 
 
 def test_each_round_keeps_the_shares_of_the_labeled_samples(tiny_views):

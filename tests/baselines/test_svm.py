@@ -4,7 +4,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from manyview.baselines._concat import join_views
+from manyview.baselines._concat import concatenate_views
 from manyview.baselines._ridge import inner_products
 from manyview.baselines.svm import SoftmaxSVC, SVMClassifier, gaussian, table_variance
 from manyview.data.views import MultiView
@@ -13,7 +13,7 @@ from manyview.numerics import softmax
 
 
 def labeled_table(tiny_views, scaling="unit"):
-    _, table = join_views(MultiView(tiny_views.views), scaling)
+    _, table = concatenate_views(MultiView(tiny_views.views), scaling)
     known = tiny_views.known_labels >= 0
     return table, table[known], tiny_views.known_labels[known]
 

@@ -1,4 +1,4 @@
-"""Small pieces of ridge regression that several methods share."""
+"""Parts of ridge regression that several baselines use."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from manyview.data.views import View
 def solve_positive(
     matrix: np.ndarray, diagonal: np.ndarray | float, right: np.ndarray
 ) -> np.ndarray:
-    """Solve (matrix + diag(diagonal)) x = right for a symmetric matrix without negative values.
+    """Solve (matrix + diag(diagonal)) x = right for a positive semidefinite matrix.
 
-    Where the diagonal drowns in the rounding of the matrix, as beside duplicates of large
-    numbers, it is raised just above that rounding.
+    Where the diagonal is below the rounding error of the matrix, as with duplicate rows of large
+    numbers, it is raised just above that error.
 
     Examples
     --------
@@ -37,14 +37,14 @@ def solve_positive(
 
 
 def inner_products(left: View, right: View | None = None) -> np.ndarray:
-    """Inner products of the rows of two tables, or of one's own, X X^T: dense, in float64."""
+    """Return the inner products of the rows of two tables, or X X^T of one: dense, float64."""
     wide: Any = left.astype(np.float64)
     product = wide @ (wide if right is None else right.astype(np.float64)).T
     return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
 
 
 def center_products(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inner products of the centered rows, and those of the centered rows with their mean.
+    """Return the inner products of the centered rows, and of the centered rows with the mean.
 
     Examples
     --------
