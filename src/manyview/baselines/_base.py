@@ -1,6 +1,7 @@
 """What all baselines share: the parameters that each of them has, and a convergence warning."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -9,6 +10,7 @@ from manyview.base.classifier import MultiViewClassifier
 from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import warn_user
+from manyview.graphs.prepare import check_n_neighbors
 from manyview.validation import Choice, Constraint, Number, OrChoice, WholeNumber
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
@@ -57,3 +59,21 @@ class Baseline(MultiViewClassifier):
             "max_iter or tol.",
             ConvergenceWarning,
         )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NeighborBaseline(Baseline):
+    """Base of the iterative methods that take fewer neighbors than there are samples."""
+
+    n_neighbors: int
+    max_iter: int
+    tol: float
+
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        "n_neighbors": POSITIVE_INT,
+        **ITERATIONS,
+    }
+
+    def _check_parameters(self, views: MultiView) -> None:
+        super()._check_parameters(views)
+        check_n_neighbors(self.n_neighbors, len(views), auto=False)

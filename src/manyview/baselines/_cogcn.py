@@ -54,10 +54,8 @@ class MixtureGCN(nn.Module):
 
     Parameters
     ----------
-    n_inputs, hidden, n_classes
-        Columns of H, of the hidden layer, and of the result.
-    dropout
-        Fraction of the hidden features set to 0 during training.
+    n_inputs, hidden, n_classes, dropout
+        As in `GCN`.
     n_views
         Number of view graphs.
     n_mixtures

@@ -4,13 +4,14 @@ Each view's graph, the input features H and the training loop are those of MGCN-
 differences in accuracy come from the models.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from torch import nn
 
 from manyview.baselines._base import (
     AUTO_OR_POSITIVE_INT,
@@ -20,6 +21,7 @@ from manyview.baselines._base import (
     POSITIVE_INT,
     Baseline,
 )
+from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_weights
 from manyview.data.network_input import InputScaling, fit_input
 from manyview.data.views import MultiView, View
@@ -29,7 +31,8 @@ from manyview.graphs.prepare import (
     pick_n_neighbors,
     prepare_views,
 )
-from manyview.network.training import TrainingCurve, pick_device
+from manyview.network.training import TrainingCurve, pick_device, train_network
+from manyview.numerics import softmax
 from manyview.validation import Choice, Constraint, Number, draw_seed
 
 # Constraints of the networks with a hidden layer.
@@ -112,6 +115,23 @@ class GraphNetworkClassifier(Baseline):
         """Return a seeded generator on the training device, the only source of randomness."""
         device = pick_device(self.device)
         return torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
+
+    def _train(
+        self,
+        network: nn.Module,
+        inputs: Sequence[Any],
+        y_encoded: np.ndarray,
+        generator: torch.Generator,
+        context: FitContext,
+        **settings: Any,
+    ) -> None:
+        """Train the network; set `training_curve_` and `label_distributions_`."""
+        settings = self._training_settings(y_encoded) | settings
+        self.training_curve_ = train_network(
+            network, inputs, y_encoded, generator=generator, context=context, **settings
+        )
+        with torch.no_grad():
+            self.label_distributions_ = softmax(network(*inputs).cpu().numpy())
 
     def _training_settings(self, y_encoded: np.ndarray) -> dict[str, Any]:
         """Return the training parameters as `train_network` takes them."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from manyview.base.classifier import MethodCard
-from manyview.baselines._base import FLAG, ITERATIONS, POSITIVE_INT, Baseline
+from manyview.baselines._base import FLAG, NeighborBaseline
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_frequencies
 from manyview.data.scaling import fit_scalers, scale_views
@@ -16,7 +16,6 @@ from manyview.data.views import MultiView
 from manyview.graphs.harmonic import harmonic_labels
 from manyview.graphs.normalization import normalized_laplacian, weighted_sum
 from manyview.graphs.precomputed import given_graph
-from manyview.graphs.prepare import check_n_neighbors
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
 from manyview.numerics import normalize_rows
 from manyview.validation import Constraint
@@ -111,7 +110,7 @@ def has_converged(objective: Sequence[float], tol: float) -> bool:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AMGLClassifier(Baseline):
+class AMGLClassifier(NeighborBaseline):
     """Propagate labels over one graph per view, weighted by how smooth the labels are on it.
 
     Auto-weighted multiple graph learning (AMGL), its semi-supervised form:
@@ -171,14 +170,9 @@ class AMGLClassifier(Baseline):
         cost="m^2 d for the graphs; a sparse linear system of m V k entries per iteration",
     )
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
-        "n_neighbors": POSITIVE_INT,
-        **ITERATIONS,
+        **NeighborBaseline._parameter_constraints,
         "halve_unlabeled": FLAG,
     }
-
-    def _check_parameters(self, views: MultiView) -> None:
-        super()._check_parameters(views)
-        check_n_neighbors(self.n_neighbors, len(views), auto=False)
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         found = auto_weighted_labels(

@@ -117,13 +117,8 @@ class AWDRClassifier(Baseline):
         return np.asarray(sum(products) + self.intercept_)
 
     def _votes(self, scores: np.ndarray) -> np.ndarray:
-        return vote_fractions(
-            scores,
-            self.labeled_scores_,
-            self.labeled_y_,
-            n_neighbors=self.n_neighbors_,
-            n_classes=len(self.classes_),
-        )
+        voters, n_classes = self.labeled_scores_, len(self.classes_)
+        return vote_fractions(scores, voters, self.labeled_y_, self.n_neighbors_, n_classes)
 
     def _check_memory(self, views: MultiView, n_labeled: int) -> None:
         n_features = views.shape[1]

@@ -28,8 +28,6 @@ from manyview.callbacks.context import FitContext
 from manyview.data.views import MultiView
 from manyview.graphs.prepare import PreparedViews
 from manyview.network.mgcn_dns import network_inputs
-from manyview.network.training import train_network
-from manyview.numerics import softmax
 from manyview.validation import Choice, Constraint
 
 
@@ -109,20 +107,18 @@ class CoGCNClassifier(GraphNetworkClassifier):
         with seeded(generator.initial_seed()):
             nets = [self._build(one) for one in inputs]
         network = CoGCN(nets).to(generator.device)
-        settings = self._training_settings(y_encoded)
-        self.training_curve_ = train_network(
+        self._train(
             network,
             inputs,
             y_encoded,
-            generator=generator,
-            context=context,
+            generator,
+            context,
+            tol=self.tol * len(nets),
             not_decayed=[weight for net in nets for weight in (net.mixing, net.second.weight)],
             loss_of=summed_negative_log_likelihood,
             after_step=self._released_step(nets) if self.official_weights else None,
-            **settings | {"tol": self.tol * len(nets)},
         )
         with torch.no_grad():
-            self.label_distributions_ = softmax(network(*inputs).cpu().numpy())
             mixing_weights = torch.stack([net.mixing_weights() for net in nets])
         self.mixing_weights_ = mixing_weights.cpu().numpy()
         self.view_importance_ = self.mixing_weights_.mean(axis=(0, 1))

@@ -22,8 +22,6 @@ from manyview.layers.activation import activate
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
 from manyview.network.mgcn_dns import network_inputs
-from manyview.network.training import train_network
-from manyview.numerics import softmax
 from manyview.validation import Constraint
 
 
@@ -54,7 +52,7 @@ class GCN(nn.Module):
     Parameters
     ----------
     n_inputs, hidden, n_classes
-        Columns of H, of the hidden layer, and of the result.
+        Number of columns of H, of the hidden layer and of the result.
     dropout
         Fraction of the hidden features set to 0 during training.
 
@@ -153,15 +151,6 @@ class GCNFusionClassifier(GraphNetworkClassifier):
         with seeded(generator.initial_seed()):
             network = GCN(features_in.shape[1], self.hidden, len(self.classes_), self.dropout)
         network.to(generator.device)
-        self.training_curve_ = train_network(
-            network,
-            inputs,
-            y_encoded,
-            generator=generator,
-            context=context,
-            not_decayed=[network.second.weight],
-            **self._training_settings(y_encoded),
-        )
-        with torch.no_grad():
-            self.label_distributions_ = softmax(network(*inputs).cpu().numpy())
+        not_decayed = [network.second.weight]
+        self._train(network, inputs, y_encoded, generator, context, not_decayed=not_decayed)
         self.fused_graph_ = support.matrix_of(inputs[1])

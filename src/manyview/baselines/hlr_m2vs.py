@@ -10,14 +10,7 @@ from joblib import Memory
 from scipy import sparse
 
 from manyview.base.classifier import MethodCard
-from manyview.baselines._base import (
-    FLAG,
-    ITERATIONS,
-    NON_NEGATIVE,
-    POSITIVE,
-    POSITIVE_INT,
-    Baseline,
-)
+from manyview.baselines._base import FLAG, NON_NEGATIVE, POSITIVE, NeighborBaseline
 from manyview.baselines._hlr import memory_needed, order_by_content, self_representations
 from manyview.baselines.amgl import auto_weighted_labels
 from manyview.callbacks.context import FitContext
@@ -25,7 +18,6 @@ from manyview.data.labels import class_frequencies
 from manyview.data.scaling import fit_scalers, scale_views
 from manyview.data.views import MultiView, View
 from manyview.graphs.normalization import normalized_laplacian
-from manyview.graphs.prepare import check_n_neighbors
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
 from manyview.numerics import normalize_rows
 from manyview.system.config import get_config
@@ -49,32 +41,23 @@ def affinity_graphs(
     features: Sequence[np.ndarray],
     *,
     n_neighbors: int,
-    noise_weight: float,
-    smoothness: float,
-    max_iter: int,
-    tol: float,
     version: int,
     on_iteration: Callable[[int, float], None] | None = None,
+    **settings: float,
 ) -> AffinityGraphs:
     """Link samples with similar self-representations: the part of the fit without labels.
 
     The points are the columns of (|Z_v| + |Z_v^T|) / 2 (see `self_representations`), linked as in
-    `probabilistic_neighbors`. `version` only keeps cached results of older code apart.
+    `probabilistic_neighbors`. `settings` are those of `self_representations`; `version` only
+    keeps cached results of older code apart.
     """
-    found = self_representations(
-        features,
-        noise_weight=noise_weight,
-        smoothness=smoothness,
-        max_iter=max_iter,
-        tol=tol,
-        on_iteration=on_iteration,
-    )
+    found = self_representations(features, on_iteration=on_iteration, **settings)
     graphs = [probabilistic_neighbors(one, n_neighbors=n_neighbors) for one in found.affinities]
     return AffinityGraphs(graphs, found.objective, found.residuals)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class HLRM2VSClassifier(Baseline):
+class HLRM2VSClassifier(NeighborBaseline):
     """Represent each sample by the others in all views at once, and propagate labels over that.
 
     Hyper-Laplacian regularized multilinear multi-view self-representation (HLR-M2VS):
@@ -147,16 +130,14 @@ class HLRM2VSClassifier(Baseline):
     )
     takes_graphs = False
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        **NeighborBaseline._parameter_constraints,
         "noise_weight": POSITIVE,
         "smoothness": NON_NEGATIVE,
-        "n_neighbors": POSITIVE_INT,
-        **ITERATIONS,
         "verbose": FLAG,
     }
 
     def _check_parameters(self, views: MultiView) -> None:
         super()._check_parameters(views)
-        check_n_neighbors(self.n_neighbors, len(views), auto=False)
         check_memory(
             memory_needed(len(views), [view.shape[1] for view in views]),
             f"{self.card.title} on {len(views):,} samples in {views.n_views} views",

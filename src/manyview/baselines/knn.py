@@ -72,24 +72,19 @@ class KNNClassifier(ConcatenatedViewsClassifier):
         return self._votes(self.concatenator_(views))
 
     def _votes(self, table: View) -> np.ndarray:
-        return vote_fractions(
-            table,
-            self.labeled_features_,
-            self.labeled_y_,
-            n_neighbors=self.n_neighbors_,
-            n_classes=len(self.classes_),
-        )
+        voters, n_classes = self.labeled_features_, len(self.classes_)
+        return vote_fractions(table, voters, self.labeled_y_, self.n_neighbors_, n_classes)
 
 
 def vote_fractions(
-    queries: View, voters: View, voter_y: np.ndarray, *, n_neighbors: int, n_classes: int
+    queries: View, voters: View, voter_y: np.ndarray, n_neighbors: int, n_classes: int
 ) -> np.ndarray:
     """Return the fraction of each class among the nearest voters: [query, class].
 
     Examples
     --------
     >>> voters, y_encoded = np.array([[0.0], [1.0], [5.0]]), np.array([0, 1, 1])
-    >>> vote_fractions(np.array([[0.2]]), voters, y_encoded, n_neighbors=2, n_classes=2)
+    >>> vote_fractions(np.array([[0.2]]), voters, y_encoded, 2, 2)
     array([[0.5, 0.5]])
     """
     # Rescaling keeps the neighbors the same and the squares of tiny features above 0.

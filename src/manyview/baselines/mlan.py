@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from manyview.base.classifier import MethodCard
-from manyview.baselines._base import FLAG, ITERATIONS, NON_NEGATIVE, POSITIVE_INT, Baseline
+from manyview.baselines._base import FLAG, NON_NEGATIVE, NeighborBaseline
 from manyview.baselines.amgl import has_converged
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_frequencies
@@ -18,7 +18,6 @@ from manyview.data.views import MultiView, View
 from manyview.graphs.harmonic import harmonic_labels
 from manyview.graphs.neighbors import distances_on_pairs, nearest_neighbors
 from manyview.graphs.normalization import laplacian
-from manyview.graphs.prepare import check_n_neighbors
 from manyview.graphs.weighted_neighbors import adaptive_weights
 from manyview.numerics import normalize_rows, project_to_simplex
 from manyview.validation import Constraint
@@ -183,7 +182,7 @@ def graph_of(neighbors: np.ndarray, weights: np.ndarray) -> sparse.csr_array:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MLANClassifier(Baseline):
+class MLANClassifier(NeighborBaseline):
     """Learn one graph among neighbors in all views, together with the labels on it.
 
     Multi-view learning with adaptive neighbors (MLAN), its semi-supervised form:
@@ -251,15 +250,10 @@ class MLANClassifier(Baseline):
     )
     takes_graphs = False
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
-        "n_neighbors": POSITIVE_INT,
+        **NeighborBaseline._parameter_constraints,
         "smoothness": NON_NEGATIVE,
-        **ITERATIONS,
         "compound_weights": FLAG,
     }
-
-    def _check_parameters(self, views: MultiView) -> None:
-        super()._check_parameters(views)
-        check_n_neighbors(self.n_neighbors, len(views), auto=False)
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         features = list(scale_views(views, fit_scalers(views, self.scaling)).values())
