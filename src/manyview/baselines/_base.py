@@ -22,6 +22,11 @@ NON_NEGATIVE = Number(at_least=0)
 FLAG = Choice((True, False))
 AUTO_OR_POSITIVE_INT = OrChoice(("auto",), POSITIVE_INT)
 ITERATIONS: dict[str, Constraint] = {"max_iter": POSITIVE_INT, "tol": NON_NEGATIVE}
+TRAINING: dict[str, Constraint] = {
+    "learning_rate": POSITIVE,
+    "weight_decay": NON_NEGATIVE,
+    "verbose": FLAG,
+}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

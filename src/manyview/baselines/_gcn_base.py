@@ -15,10 +15,9 @@ from torch import nn
 
 from manyview.baselines._base import (
     AUTO_OR_POSITIVE_INT,
-    FLAG,
     NON_NEGATIVE,
-    POSITIVE,
     POSITIVE_INT,
+    TRAINING,
     Baseline,
 )
 from manyview.callbacks.context import FitContext
@@ -89,11 +88,9 @@ class GraphNetworkClassifier(Baseline):
         "n_neighbors": AUTO_OR_POSITIVE_INT,
         "metric": Choice(("cosine", "euclidean")),
         "symmetry": Choice(("union", "mutual")),
-        "learning_rate": POSITIVE,
-        "weight_decay": NON_NEGATIVE,
         "max_epochs": POSITIVE_INT,
         "tol": NON_NEGATIVE,
-        "verbose": FLAG,
+        **TRAINING,
     }
 
     def _check_parameters(self, views: MultiView) -> None:

@@ -1,19 +1,20 @@
 """What ERL-MVSC and DSRL share: heat kernel graphs, must-links, and label smoothing."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from manyview.baselines._base import Baseline
+from manyview.baselines._base import POSITIVE_INT, Baseline
 from manyview.data.scaling import Scaling, fit_scalers, scale_views
 from manyview.data.views import MultiView
 from manyview.graphs.harmonic import smoothed_labels
 from manyview.graphs.precomputed import given_graph
 from manyview.graphs.weighted_neighbors import heat_kernel_graph
 from manyview.system.memory import GB, check_memory
-from manyview.validation import draw_seed
+from manyview.validation import Constraint, draw_seed
 
 PAIR_BYTES = 16  # weight and column of a stored link, with room for the row pointers
 MAX_SWEEPS = 500
@@ -37,6 +38,8 @@ class MustLinkClassifier(Baseline):
 
     n_neighbors: int
     scaling: Scaling = "rows"
+
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {"n_neighbors": POSITIVE_INT}
 
     def _heat_kernel_graphs(self, views: MultiView) -> list[sparse.csr_array]:
         seed = draw_seed(self.random_state)

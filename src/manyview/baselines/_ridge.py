@@ -1,11 +1,34 @@
 """Parts of ridge regression that several baselines use."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
 
+from manyview.baselines._base import ITERATIONS, POSITIVE, Baseline
+from manyview.data.scaling import ViewScaler
 from manyview.data.views import View
+from manyview.validation import Constraint
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RegressionClassifier(Baseline):
+    """Base of the methods that fit ridge regressions in iterations.
+
+    Parameters
+    ----------
+    ridge
+        Weight of the penalty on the coefficients W.
+    """
+
+    ridge: float
+    max_iter: int
+    tol: float
+
+    record_types: ClassVar[tuple[type, ...]] = (ViewScaler,)
+    takes_graphs: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {"ridge": POSITIVE, **ITERATIONS}
 
 
 def solve_positive(

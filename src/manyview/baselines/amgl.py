@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from manyview.base.classifier import MethodCard
 from manyview.baselines._base import FLAG, NeighborBaseline
+from manyview.baselines._cards import CARDS
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_frequencies
 from manyview.data.scaling import fit_scalers, scale_views
@@ -161,14 +161,7 @@ class AMGLClassifier(NeighborBaseline):
     tol: float = 1e-8
     halve_unlabeled: bool = False
 
-    card = MethodCard(
-        name="amgl",
-        title="AMGL",
-        paper="Nie, Li, Li: Parameter-free auto-weighted multiple graph learning: a framework "
-        "for multiview clustering and semi-supervised classification. IJCAI",
-        year=2016,
-        cost="m^2 d for the graphs; a sparse linear system of m V k entries per iteration",
-    )
+    card = CARDS["amgl"]
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         **NeighborBaseline._parameter_constraints,
         "halve_unlabeled": FLAG,
@@ -184,8 +177,7 @@ class AMGLClassifier(NeighborBaseline):
             halve=self.halve_unlabeled,
         )
         self.view_weights_ = found.weights / found.weights.sum()
-        self.objective_ = found.objective
-        self.n_iter_ = len(found.objective)
+        self.objective_, self.n_iter_ = found.objective, len(found.objective)
         self.label_distributions_ = normalize_rows(found.labels, class_frequencies(y_encoded))
         if self.max_iter > 2 and not has_converged(self.objective_, self.tol):
             self._warn_not_converged(self.max_iter)

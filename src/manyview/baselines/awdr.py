@@ -6,20 +6,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from manyview.base.classifier import MethodCard
 from manyview.baselines._awdr import discriminative_regression
-from manyview.baselines._base import AUTO_OR_POSITIVE_INT, ITERATIONS, POSITIVE, Baseline
+from manyview.baselines._base import AUTO_OR_POSITIVE_INT
+from manyview.baselines._cards import CARDS
+from manyview.baselines._ridge import RegressionClassifier
 from manyview.baselines.knn import n_voters, vote_fractions
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN
-from manyview.data.scaling import ViewScaler, fit_scalers, scale_views
+from manyview.data.scaling import fit_scalers, scale_views
 from manyview.data.views import MultiView, View
 from manyview.system.memory import GB, check_memory
 from manyview.validation import Constraint
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AWDRClassifier(Baseline):
+class AWDRClassifier(RegressionClassifier):
     """Weight the views while regressing the labels, then vote in the space of the classes.
 
     Adaptive-weighting discriminative regression (AWDR) learns from the labeled samples only:
@@ -33,12 +34,10 @@ class AWDRClassifier(Baseline):
 
     The published form weights the features. This equivalent form is that of the released code,
     except that the released code takes the largest training label as the number of classes. See
-    `Baseline` for `scaling`.
+    `RegressionClassifier` for `ridge` and `Baseline` for `scaling`.
 
     Parameters
     ----------
-    ridge
-        Weight of the penalty on W.
     n_neighbors
         Number of voters, as in `KNNClassifier`.
     max_iter, tol
@@ -68,20 +67,10 @@ class AWDRClassifier(Baseline):
     max_iter: int = 200
     tol: float = 5e-3
 
-    card = MethodCard(
-        name="awdr",
-        title="AWDR",
-        paper="Yang, Deng, Nie: Adaptive-weighting discriminative regression for multi-view "
-        "classification. Pattern Recognition",
-        year=2019,
-        cost="l^2 x d once, min(l, d)^3 per iteration",
-    )
-    record_types = (ViewScaler,)
-    takes_graphs = False
+    card = CARDS["awdr"]
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
-        "ridge": POSITIVE,
+        **RegressionClassifier._parameter_constraints,
         "n_neighbors": AUTO_OR_POSITIVE_INT,
-        **ITERATIONS,
     }
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:

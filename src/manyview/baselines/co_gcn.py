@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from manyview.base.classifier import MethodCard
 from manyview.baselines._base import FLAG
+from manyview.baselines._cards import CARDS
 from manyview.baselines._cogcn import (
     CoGCN,
     MixtureGCN,
@@ -87,13 +87,7 @@ class CoGCNClassifier(GraphNetworkClassifier):
     hidden: int = 64
     dropout: float = 0.5
 
-    card = MethodCard(
-        name="co-gcn",
-        title="Co-GCN",
-        paper="Li, Li, Wang: Co-GCN for multi-view semi-supervised learning. AAAI",
-        year=2020,
-        cost="V x edges x hidden per epoch",
-    )
+    card = CARDS["co-gcn"]
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         **GraphNetworkClassifier._parameter_constraints,
         "variant": Choice(("per-view", "single")),

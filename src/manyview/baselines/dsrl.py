@@ -10,8 +10,8 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
-from manyview.base.classifier import MethodCard
-from manyview.baselines._base import FLAG, NON_NEGATIVE, POSITIVE, POSITIVE_INT
+from manyview.baselines._base import POSITIVE_INT, TRAINING
+from manyview.baselines._cards import CARDS
 from manyview.baselines._must_link import (
     MustLinkClassifier,
     check_must_link_memory,
@@ -208,10 +208,8 @@ class DSRLClassifier(MustLinkClassifier):
     n_neighbors
         Neighbors in each view's graph; all other samples where there are fewer. The weights of
         a view given as a graph should be at most 1, like those of the heat kernel.
-    device
-        "auto" takes a GPU where there is one.
-    verbose
-        Whether to show progress on the error stream.
+    device, verbose
+        As in `GraphNetworkClassifier`.
 
     Attributes
     ----------
@@ -240,21 +238,12 @@ class DSRLClassifier(MustLinkClassifier):
     device: str = "auto"
     verbose: bool = False
 
-    card = MethodCard(
-        name="dsrl",
-        title="DSRL",
-        paper="Wang, Chen, Du, Lin: Learning deep sparse regularizers with applications to "
-        "multi-view clustering and semi-supervised classification. IEEE TPAMI",
-        year=2022,
-        cost="m^2 d for the graphs; m V k + l^2 per epoch",
-    )
+    card = CARDS["dsrl"]
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        **MustLinkClassifier._parameter_constraints,
         "n_epochs": POSITIVE_INT,
         "n_layers": POSITIVE_INT,
-        "n_neighbors": POSITIVE_INT,
-        "learning_rate": POSITIVE,
-        "weight_decay": NON_NEGATIVE,
-        "verbose": FLAG,
+        **TRAINING,
     }
 
     def _check_parameters(self, views: MultiView) -> None:

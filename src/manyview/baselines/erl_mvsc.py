@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from manyview.base.classifier import MethodCard
-from manyview.baselines._base import FLAG, ITERATIONS, NON_NEGATIVE, POSITIVE, POSITIVE_INT
+from manyview.baselines._base import FLAG, ITERATIONS, NON_NEGATIVE, POSITIVE
+from manyview.baselines._cards import CARDS
 from manyview.baselines._erl import has_converged, learn_labels, view_regularizer
 from manyview.baselines._must_link import MustLinkClassifier, check_must_link_memory
 from manyview.callbacks.context import FitContext
@@ -39,6 +39,9 @@ class ERLMVSCClassifier(MustLinkClassifier):
 
     Parameters
     ----------
+    as_released
+        Solve for P with beta delta / 2 in place of beta / (2 delta), and add beta/2 P P^T to M
+        rather than subtract it, as the authors' program does.
     weight_power
         a; above 0 and not 1. Below 1, views far from M weigh more; above 1, near ones do.
     smoothness
@@ -53,9 +56,6 @@ class ERLMVSCClassifier(MustLinkClassifier):
         Maximum number of iterations; two to five are usual.
     tol
         Iterations stop when the objective changes by less.
-    as_released
-        Solve for P with beta delta / 2 in place of beta / (2 delta), and add beta/2 P P^T to M
-        rather than subtract it, as the authors' program does.
 
     Attributes
     ----------
@@ -73,6 +73,7 @@ class ERLMVSCClassifier(MustLinkClassifier):
     1.0
     """
 
+    as_released: bool = False
     weight_power: float = 0.01
     smoothness: float = 0.01
     sparsity: float = 0.001
@@ -80,24 +81,16 @@ class ERLMVSCClassifier(MustLinkClassifier):
     n_neighbors: int = 20
     max_iter: int = 40
     tol: float = 1e-4
-    as_released: bool = False
 
-    card = MethodCard(
-        name="erl-mvsc",
-        title="ERL-MVSC",
-        paper="Huang, Wang, Zheng, Zhao, Lin: Embedding regularizer learning for multi-view "
-        "semi-supervised classification. IEEE TIP",
-        year=2021,
-        cost="m^2 d for the graphs; (m V k + l^2) c per iteration",
-    )
+    card = CARDS["erl-mvsc"]
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        **MustLinkClassifier._parameter_constraints,
+        **ITERATIONS,
+        "as_released": FLAG,
         "weight_power": POSITIVE,
         "smoothness": POSITIVE,
         "sparsity": NON_NEGATIVE,
         "fidelity": POSITIVE,
-        "n_neighbors": POSITIVE_INT,
-        **ITERATIONS,
-        "as_released": FLAG,
     }
 
     def _check_parameters(self, views: MultiView) -> None:
@@ -124,7 +117,6 @@ class ERLMVSCClassifier(MustLinkClassifier):
         )
         self.label_distributions_ = normalize_rows(found.labels, class_frequencies(y_encoded))
         self.view_weights_ = found.view_weights
-        self.objective_ = found.objective
-        self.n_iter_ = len(found.objective)
+        self.objective_, self.n_iter_ = found.objective, len(found.objective)
         if self.max_iter > 1 and not has_converged(self.objective_, self.tol):
             self._warn_not_converged(self.max_iter)

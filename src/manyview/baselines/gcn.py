@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from manyview.base.classifier import MethodCard
+from manyview.baselines._cards import CARDS
 from manyview.baselines._gcn_base import (
     HIDDEN_LAYER,
     GraphNetworkClassifier,
@@ -101,10 +101,8 @@ class GCNFusionClassifier(GraphNetworkClassifier):
 
     Parameters
     ----------
-    hidden
-        Width of the hidden layer.
-    dropout
-        Fraction of the hidden features dropped during training.
+    hidden, dropout
+        Width of the hidden layer, and the fraction of its features dropped during training.
 
     Attributes
     ----------
@@ -122,14 +120,7 @@ class GCNFusionClassifier(GraphNetworkClassifier):
     hidden: int = 64
     dropout: float = 0.5
 
-    card = MethodCard(
-        name="gcn-fusion",
-        title="GCN fusion",
-        paper="Kipf, Welling: Semi-supervised classification with graph convolutional networks. "
-        "ICLR",
-        year=2017,
-        cost="edges x hidden per epoch",
-    )
+    card = CARDS["gcn-fusion"]
     takes_missing_views = True
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         **GraphNetworkClassifier._parameter_constraints,

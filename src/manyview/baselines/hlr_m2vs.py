@@ -3,15 +3,20 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from joblib import Memory
 from scipy import sparse
 
-from manyview.base.classifier import MethodCard
 from manyview.baselines._base import FLAG, NON_NEGATIVE, POSITIVE, NeighborBaseline
-from manyview.baselines._hlr import memory_needed, order_by_content, self_representations
+from manyview.baselines._cards import CARDS
+from manyview.baselines._hlr import (
+    SelfRepresentations,
+    memory_needed,
+    order_by_content,
+    self_representations,
+)
 from manyview.baselines.amgl import auto_weighted_labels
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_frequencies
@@ -29,14 +34,6 @@ from manyview.validation import Constraint
 LABEL_MAX_ITER, LABEL_TOLERANCE = 20, 1e-6
 
 
-class AffinityGraphs(NamedTuple):
-    """One graph per view, and the convergence of the self-representations behind them."""
-
-    graphs: list[sparse.csr_array]
-    objective: list[float]
-    residuals: list[tuple[float, float]]
-
-
 def affinity_graphs(
     features: Sequence[np.ndarray],
     *,
@@ -44,16 +41,17 @@ def affinity_graphs(
     version: int,
     on_iteration: Callable[[int, float], None] | None = None,
     **settings: float,
-) -> AffinityGraphs:
+) -> tuple[list[sparse.csr_array], SelfRepresentations]:
     """Link samples with similar self-representations: the part of the fit without labels.
 
     The points are the columns of (|Z_v| + |Z_v^T|) / 2 (see `self_representations`), linked as in
     `probabilistic_neighbors`. `settings` are those of `self_representations`; `version` only
-    keeps cached results of older code apart.
+    keeps cached results of older code apart. The returned self-representations are without
+    their affinities, which would be large to cache.
     """
     found = self_representations(features, on_iteration=on_iteration, **settings)
     graphs = [probabilistic_neighbors(one, n_neighbors=n_neighbors) for one in found.affinities]
-    return AffinityGraphs(graphs, found.objective, found.residuals)
+    return graphs, found._replace(affinities=np.empty(0))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -120,19 +118,12 @@ class HLRM2VSClassifier(NeighborBaseline):
     tol: float = 1e-5
     verbose: bool = False
 
-    card = MethodCard(
-        name="hlr-m2vs",
-        title="HLR-M2VS",
-        paper="Xie, Zhang, Qu, Dai, Tao: Hyper-Laplacian regularized multilinear multiview "
-        "self-representations for clustering and semisupervised learning. IEEE Trans. Cybernetics",
-        year=2020,
-        cost="V m^3 per iteration, 22 of them; 5 V m^2 numbers of memory",
-    )
+    card = CARDS["hlr-m2vs"]
     takes_graphs = False
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
-        **NeighborBaseline._parameter_constraints,
         "noise_weight": POSITIVE,
         "smoothness": NON_NEGATIVE,
+        **NeighborBaseline._parameter_constraints,
         "verbose": FLAG,
     }
 
@@ -150,7 +141,7 @@ class HLRM2VSClassifier(NeighborBaseline):
         scaled = scale_views(views, fit_scalers(views, self.scaling))
         progress = epoch_progress(self.max_iter) if self.verbose else nullcontext()
         with progress as on_iteration:
-            found = Memory(get_config().cache_dir, verbose=0).cache(
+            graphs, found = Memory(get_config().cache_dir, verbose=0).cache(
                 affinity_graphs, ignore=["on_iteration"]
             )(
                 [_dense(view[order]) for view in scaled.values()],
@@ -163,10 +154,9 @@ class HLRM2VSClassifier(NeighborBaseline):
                 on_iteration=on_iteration,
             )
         place = np.argsort(order)
-        self.view_graphs_ = [sparse.csr_array(graph[place][:, place]) for graph in found.graphs]
-        self.objective_ = found.objective
+        self.view_graphs_ = [sparse.csr_array(graph[place][:, place]) for graph in graphs]
+        self.objective_, self.n_iter_ = found.objective, len(found.objective)
         self.residuals_ = np.array(found.residuals)
-        self.n_iter_ = len(found.objective)
         propagated = auto_weighted_labels(
             [normalized_laplacian(graph) for graph in self.view_graphs_],
             y_encoded,

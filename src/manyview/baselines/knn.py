@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
-from manyview.base.classifier import MethodCard
 from manyview.baselines._base import AUTO_OR_POSITIVE_INT
+from manyview.baselines._cards import CARDS
 from manyview.baselines._concat import ConcatenatedViewsClassifier, many_classes_allowed
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN
@@ -51,14 +51,7 @@ class KNNClassifier(ConcatenatedViewsClassifier):
 
     n_neighbors: int | str = "auto"
 
-    card = MethodCard(
-        name="knn",
-        title="KNN",
-        paper="Cover, Hart: Nearest neighbor pattern classification. IEEE Transactions on "
-        "Information Theory",
-        year=1967,
-        cost="l x m x d",
-    )
+    card = CARDS["knn"]
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {"n_neighbors": AUTO_OR_POSITIVE_INT}
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:

@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 from sklearn.semi_supervised import LabelSpreading
 
-from manyview.base.classifier import MethodCard
 from manyview.baselines._base import ITERATIONS, POSITIVE_INT
+from manyview.baselines._cards import CARDS
 from manyview.baselines._concat import ConcatenatedViewsClassifier, many_classes_allowed
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_frequencies
@@ -58,14 +58,7 @@ class LabelSpreadingClassifier(ConcatenatedViewsClassifier):
     max_iter: int = 30
     tol: float = 1e-3
 
-    card = MethodCard(
-        name="label-spreading",
-        title="Label spreading",
-        paper="Zhou, Bousquet, Lal, Weston, Schölkopf: Learning with local and global "
-        "consistency. NIPS",
-        year=2003,
-        cost="m^2 x d for the neighbors, m x k per iteration",
-    )
+    card = CARDS["label-spreading"]
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         "n_neighbors": POSITIVE_INT,
         "alpha": Number(above=0, below=1),

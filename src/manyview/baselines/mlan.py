@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from manyview.base.classifier import MethodCard
 from manyview.baselines._base import FLAG, NON_NEGATIVE, NeighborBaseline
+from manyview.baselines._cards import CARDS
 from manyview.baselines.amgl import has_converged
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_frequencies
@@ -54,7 +54,7 @@ class LearnedGraph(NamedTuple):
     Attributes
     ----------
     labels
-        F [sample, class], one-hot where the label is known; rows of 0 where no label reaches.
+        F [sample, class], as in `AutoWeightedLabels`.
     weights
         S [sample, rank], the weight of each candidate edge; rows sum to 1.
     view_weights
@@ -204,8 +204,6 @@ class MLANClassifier(NeighborBaseline):
     smoothness
         lambda, the weight of the labels against the distances in the choice of neighbors. The
         authors' program draws a whole number from 1 to 30; a later release uses 10.
-    scaling
-        See `Baseline`; "rows" standardizes each sample, as the authors do.
     max_iter
         Maximum number of iterations; the authors' program stops after 30, where 10 to 60 are
         usual.
@@ -214,6 +212,8 @@ class MLANClassifier(NeighborBaseline):
     compound_weights
         Multiply the view weights of each iteration onto those of the iterations before, as the
         released program does by overwriting its distances.
+    scaling
+        See `Baseline`; "rows" standardizes each sample, as the authors do.
 
     Attributes
     ----------
@@ -235,19 +235,12 @@ class MLANClassifier(NeighborBaseline):
 
     n_neighbors: int = 9
     smoothness: float = 10.0
-    scaling: Scaling = "rows"
     max_iter: int = 100
     tol: float = 1e-8
     compound_weights: bool = False
+    scaling: Scaling = "rows"
 
-    card = MethodCard(
-        name="mlan",
-        title="MLAN",
-        paper="Nie, Cai, Li: Multi-view clustering and semi-supervised classification with "
-        "adaptive neighbors. AAAI",
-        year=2017,
-        cost="m^2 d for the neighbors; a sparse linear system of m k entries per iteration",
-    )
+    card = CARDS["mlan"]
     takes_graphs = False
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         **NeighborBaseline._parameter_constraints,
@@ -269,8 +262,7 @@ class MLANClassifier(NeighborBaseline):
         )
         self.learned_graph_ = graph_of(edges.neighbors, found.weights)
         self.view_weights_ = found.view_weights / found.view_weights.sum()
-        self.objective_ = found.objective
-        self.n_iter_ = len(found.objective)
+        self.objective_, self.n_iter_ = found.objective, len(found.objective)
         self.label_distributions_ = normalize_rows(found.labels, class_frequencies(y_encoded))
         if self.max_iter > 2 and not has_converged(self.objective_, self.tol):
             self._warn_not_converged(self.max_iter)

@@ -5,12 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from manyview.base.classifier import MethodCard
-from manyview.baselines._base import ITERATIONS, POSITIVE, Baseline
+from manyview.baselines._base import POSITIVE
+from manyview.baselines._cards import CARDS
 from manyview.baselines._mvar import adaptive_regression, is_wide, view_coefficients
+from manyview.baselines._ridge import RegressionClassifier
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, one_hot
-from manyview.data.scaling import ViewScaler, fit_scalers, scale_views
+from manyview.data.scaling import fit_scalers, scale_views
 from manyview.data.views import MultiView
 from manyview.numerics import project_to_simplex
 from manyview.system.memory import GB, check_memory
@@ -18,7 +19,7 @@ from manyview.validation import Constraint, Number
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MVARClassifier(Baseline):
+class MVARClassifier(RegressionClassifier):
     """Fit one robust regression per view to labels that are common to all views and learned.
 
     Multi-view semi-supervised classification via adaptive regression (MVAR):
@@ -70,21 +71,11 @@ class MVARClassifier(Baseline):
     max_iter: int = 30
     tol: float = 1e-6
 
-    card = MethodCard(
-        name="mvar",
-        title="MVAR",
-        paper="Tao, Hou, Nie, Zhu, Yi: Scalable multi-view semi-supervised classification via "
-        "adaptive regression. IEEE Transactions on Image Processing",
-        year=2017,
-        cost="m x d^2 + d^3 per view and iteration, or m^3 where there are more features",
-    )
-    record_types = (ViewScaler,)
-    takes_graphs = False
+    card = CARDS["mvar"]
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
-        "ridge": POSITIVE,
+        **RegressionClassifier._parameter_constraints,
         "labeled_weight": POSITIVE,
         "power": Number(above=1),
-        **ITERATIONS,
     }
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from manyview.base.classifier import MethodCard
+from manyview.baselines._cards import CARDS
 from manyview.baselines.svm import BaseSVMClassifier, SoftmaxSVC, check_kernel_memory
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_frequencies, class_weights
@@ -60,13 +60,7 @@ class SelfTrainingSVMClassifier(BaseSVMClassifier):
     selection: str = "by-class"
     fraction_per_iter: float = 0.1
 
-    card = MethodCard(
-        name="self-training",
-        title="Self-training",
-        paper="Yarowsky: Unsupervised word sense disambiguation rivaling supervised methods. ACL",
-        year=1995,
-        cost="m^2 x d per iteration, ten iterations",
-    )
+    card = CARDS["self-training"]
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         **BaseSVMClassifier._parameter_constraints,
         "selection": Choice(("by-class", "most-confident")),

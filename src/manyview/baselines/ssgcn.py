@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from manyview.base.classifier import MethodCard
 from manyview.baselines._base import POSITIVE_INT
+from manyview.baselines._cards import CARDS
 from manyview.baselines._gcn_base import GraphNetworkClassifier, input_scaling
 from manyview.baselines.gcn import mean_graph
 from manyview.callbacks.context import FitContext
@@ -70,13 +70,7 @@ class SSGCNClassifier(GraphNetworkClassifier):
     weight_decay: float = 1e-5
     max_epochs: int = 100
 
-    card = MethodCard(
-        name="ssgcn",
-        title="SSGCN",
-        paper="Zhu, Koniusz: Simple spectral graph convolution. ICLR",
-        year=2021,
-        cost="K x edges x min(l, d), once; l x d per epoch",
-    )
+    card = CARDS["ssgcn"]
     record_types = (
         *GraphNetworkClassifier.record_types,
         InductiveState,

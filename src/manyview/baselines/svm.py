@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 
-from manyview.base.classifier import MethodCard
 from manyview.baselines._base import POSITIVE
+from manyview.baselines._cards import CARDS
 from manyview.baselines._concat import ConcatenatedViewsClassifier, many_classes_allowed
 from manyview.baselines._ridge import inner_products
 from manyview.callbacks.context import FitContext
@@ -86,13 +86,7 @@ class SVMClassifier(BaseSVMClassifier):
     array(['low', 'high', 'low', 'high'], dtype=object)
     """
 
-    card = MethodCard(
-        name="svm",
-        title="SVM",
-        paper="Cortes, Vapnik: Support-vector networks. Machine Learning",
-        year=1995,
-        cost="l^2 x d, and l x m x d for the predictions",
-    )
+    card = CARDS["svm"]
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         table = self._concatenate(views)
