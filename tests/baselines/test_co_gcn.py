@@ -18,7 +18,6 @@ from manyview.baselines._cogcn import (
 from manyview.baselines.co_gcn import CoGCNClassifier
 from manyview.baselines.gcn import GCN, GCNFusionClassifier
 from manyview.data.views import MultiView
-from manyview.errors import InputError
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.support import GraphSupport
 from manyview.network.training import labeled_cross_entropy, train
@@ -252,59 +251,3 @@ def test_given_graphs_are_in_all_mixtures_and_have_no_net(tiny_views, variant):
     alone = MultiView({"links": same_class}, graphs=["links"])
     model = fit_quickly(alone, tiny_views.known_labels, variant=variant)
     np.testing.assert_array_equal(model.transduction_, tiny_views.labels)
-
-
-@pytest.mark.parametrize("variant", ["per-view", "single"])
-def test_same_seed_gives_the_same_bits(tiny_views, variant):
-    one, two, other = (
-        fit_quickly(tiny_views.views, tiny_views.known_labels, variant=variant, random_state=seed)
-        for seed in (3, 3, 4)
-    )
-    np.testing.assert_array_equal(one.label_distributions_, two.label_distributions_)
-    assert not np.array_equal(one.label_distributions_, other.label_distributions_)
-
-
-def test_predictions_follow_samples_when_they_are_renumbered(tiny_views, rng):
-    order = rng.permutation(60)
-    before = fit_quickly(tiny_views.views, tiny_views.known_labels, dropout=0.0)
-    turned = {name: view[order] for name, view in tiny_views.views.items()}
-    after = fit_quickly(turned, tiny_views.known_labels[order], dropout=0.0)
-    np.testing.assert_allclose(
-        after.label_distributions_, before.label_distributions_[order], atol=1e-4
-    )
-
-
-def test_sparse_views_give_the_predictions_of_dense_ones(tiny_views):
-    dense = fit_quickly(tiny_views.views, tiny_views.known_labels)
-    views = {name: sparse.csr_array(view) for name, view in tiny_views.views.items()}
-    found = fit_quickly(views, tiny_views.known_labels)
-    np.testing.assert_allclose(found.label_distributions_, dense.label_distributions_, atol=1e-4)
-
-
-def test_saved_model_keeps_the_predictions(tiny_views, tmp_path):
-    model = fit_quickly(tiny_views.views, tiny_views.known_labels)
-    model.save(tmp_path)
-    again = CoGCNClassifier.load(tmp_path)
-    np.testing.assert_array_equal(again.label_distributions_, model.label_distributions_)
-    np.testing.assert_array_equal(again.mixing_weights_, model.mixing_weights_)
-
-
-def test_new_samples_are_refused(tiny_views):
-    model = fit_quickly(tiny_views.views, tiny_views.known_labels)
-    with pytest.raises(InputError, match="Co-GCN labels only the samples it was fitted with"):
-        model.predict(tiny_views.views)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"variant": "per_view"}, "Did you mean 'per-view'?"),
-        ({"official_weights": "yes"}, "official_weights must be one of True, False; got 'yes'"),
-        ({"hidden": 1.5}, "hidden must be a whole number of at least 1; got 1.5"),
-        ({"dropout": -0.1}, "dropout must be at least 0 and below 1; got -0.1"),
-    ],
-)
-def test_fit_refuses_a_wrong_parameter_in_one_sentence(tiny_views, parameters, message):
-    with pytest.raises(InputError) as refusal:
-        fit_quickly(tiny_views.views, tiny_views.known_labels, **parameters)
-    assert message in str(refusal.value)

@@ -125,30 +125,6 @@ def test_auto_memory_is_half_of_what_is_free(tiny_views, monkeypatch):
     HLRM2VSClassifier(max_memory=1).fit(tiny_views.views, tiny_views.known_labels)
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [
-        ("noise_weight", 0),
-        ("smoothness", -1),
-        ("n_neighbors", 60),
-        ("max_iter", 0),
-        ("tol", -1),
-        ("scaling", "units"),
-        ("memory", 3),
-        ("max_memory", 0),
-        ("verbose", "yes"),
-    ],
-)
-def test_fit_refuses_parameters_that_break_a_rule(tiny_views, parameter, value):
-    with pytest.raises(InputError, match=parameter):
-        HLRM2VSClassifier(**{parameter: value}).fit(tiny_views.views, tiny_views.known_labels)
-
-
-def test_new_samples_are_refused(fitted, tiny_views):
-    with pytest.raises(InputError, match="labels only the samples it was fitted with"):
-        fitted.predict(tiny_views.views)
-
-
 def test_progress_goes_to_the_error_stream(tiny_views, capsys):
     HLRM2VSClassifier(verbose=True, max_iter=2).fit(tiny_views.views, tiny_views.known_labels)
     assert capsys.readouterr().out == ""

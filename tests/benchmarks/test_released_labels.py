@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
+from released_labels import equal_class_labels
 
-from manyview.baselines.released_labels import equal_class_labels
 from manyview.errors import InputError
 
 
