@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 from manyview.baselines._must_link import (
     check_must_link_memory,
@@ -110,7 +111,7 @@ def test_a_given_graph_is_a_view(rng, model):
     truth = np.repeat([0, 1], 15)
     friends = np.equal.outer(truth, truth) * (rng.random((30, 30)) < 0.4)
     views = MultiView({"friends": friends.astype(float)}, graphs="friends")
-    model.fit(views, np.where(np.arange(30) % 15 < 3, truth, -1))
+    model = clone(model).fit(views, np.where(np.arange(30) % 15 < 3, truth, -1))
     assert_array_equal(model.transduction_, truth)
 
 
@@ -122,7 +123,7 @@ def test_a_given_graph_is_a_view(rng, model):
 )
 def test_smallest_data_are_labeled(rng, model, labels):
     views = [rng.normal(size=(6, 3)), np.ones((6, 2))]
-    model.fit(views, labels)
+    model = clone(model).fit(views, labels)
     assert_allclose(model.label_distributions_.sum(axis=1), 1.0)
     known = np.array(labels) >= 0
     assert_array_equal(model.transduction_[known], np.array(labels)[known])
