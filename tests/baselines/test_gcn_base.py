@@ -1,4 +1,4 @@
-"""What the graph convolutional baselines share."""
+"""Common parts of the graph convolutional baselines."""
 
 import numpy as np
 import pytest

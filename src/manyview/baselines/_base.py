@@ -1,4 +1,4 @@
-"""What all baselines share: the parameters that each of them has, and a convergence warning."""
+"""Common parts of all baselines: parameters, constraints and a convergence warning."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What the graph convolutional baselines share with MGCN-DNS: graphs, input and training.
+"""Graphs, input and training of the graph convolutional baselines, the same as in MGCN-DNS.
 
 Each view's graph, the input features H and the training loop are those of MGCN-DNS, so that
 differences in accuracy come from the models.

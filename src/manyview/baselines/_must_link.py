@@ -1,4 +1,4 @@
-"""What ERL-MVSC and DSRL share: heat kernel graphs, must-links, and label smoothing."""
+"""Common parts of ERL-MVSC and DSRL: heat kernel graphs, must-links and label smoothing."""
 
 from dataclasses import dataclass
 from typing import ClassVar

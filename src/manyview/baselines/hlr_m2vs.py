@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Memory
@@ -40,7 +40,7 @@ def affinity_graphs(
     n_neighbors: int,
     version: int,
     on_iteration: Callable[[int, float], None] | None = None,
-    **settings: float,
+    **settings: Any,
 ) -> tuple[list[sparse.csr_array], SelfRepresentations]:
     """Link samples with similar self-representations: the part of the fit without labels.
 
