@@ -139,14 +139,6 @@ def test_iterations_converge_from_the_third_on():
     assert has_converged([3.0, 1.0, 2.0], 1e-8)  # rising, as halving can make it
 
 
-def test_fit_finds_planted_classes(tiny_views):
-    model = AMGLClassifier().fit(tiny_views.views, tiny_views.known_labels)
-    assert np.mean(model.transduction_ == tiny_views.labels) > 0.9
-    is_known = tiny_views.known_labels >= 0
-    np.testing.assert_array_equal(model.transduction_[is_known], tiny_views.known_labels[is_known])
-    np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1.0)
-
-
 def test_given_graph_serves_as_the_graph_of_its_view(tiny_views):
     graph = probabilistic_neighbors(tiny_views.views["shape"].astype(np.float32), n_neighbors=5)
     given = MultiView({**tiny_views.views, "shape": graph}, graphs=["shape"])

@@ -22,6 +22,7 @@ from manyview.baselines.mvar import MVARClassifier
 from manyview.baselines.self_training import SelfTrainingSVMClassifier
 from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.baselines.svm import SVMClassifier
+from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.system.config import config_context
 
@@ -208,6 +209,37 @@ def test_saved_model_keeps_its_parameters_and_all_it_learned(tiny_views, tmp_pat
         np.testing.assert_array_equal(
             loaded.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views)
         )
+
+
+@pytest.mark.parametrize("method", [AMGLClassifier, MLANClassifier, HLRM2VSClassifier])
+def test_planted_classes_are_found_and_known_labels_stay(tiny_views, method):
+    model = method().fit(tiny_views.views, tiny_views.known_labels)
+    assert np.mean(model.transduction_ == tiny_views.labels) > 0.9
+    known = tiny_views.known_labels >= 0
+    np.testing.assert_array_equal(model.transduction_[known], tiny_views.known_labels[known])
+    np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1.0)
+    assert model.view_weights_.sum() == pytest.approx(1.0)
+    assert model.n_iter_ == len(model.objective_) <= model.max_iter
+
+
+@pytest.mark.parametrize(
+    ("method", "fitted_accuracy", "new_accuracy"),
+    [
+        (AWDRClassifier, 0.95, 0.9),
+        (MVARClassifier, 0.9, 0.8),
+        (SelfTrainingSVMClassifier, 0.95, 0.9),
+    ],
+)
+def test_planted_classes_are_found_in_fitted_and_new_samples(
+    tiny_views, method, fitted_accuracy, new_accuracy
+):
+    views, is_new = MultiView(tiny_views.views), np.arange(60) % 4 == 0
+    model = method().fit(views[~is_new], tiny_views.known_labels[~is_new])
+    assert np.mean(model.transduction_ == tiny_views.labels[~is_new]) > fitted_accuracy
+    assert np.mean(model.predict(views[is_new]) == tiny_views.labels[is_new]) > new_accuracy
+    if method is not SelfTrainingSVMClassifier:
+        assert model.view_weights_.sum() == pytest.approx(1)
+        assert model.n_iter_ == len(model.objective_) <= model.max_iter
 
 
 @pytest.mark.parametrize(

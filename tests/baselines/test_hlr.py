@@ -144,7 +144,7 @@ def test_residuals_fall_below_the_tolerance_and_stop_the_iterations(tiny_views):
     assert len(found.residuals) == len(found.objective) < 60
     assert seen == [(n + 1, max(both)) for n, both in enumerate(found.residuals)]
     last = found.objective[-4:]
-    assert max(last) - min(settled) < 1e-2 * settled[-1]
+    assert max(last) - min(last) < 1e-2 * last[-1]
 
 
 def test_samples_are_represented_by_their_own_subspace(rng):

@@ -179,15 +179,6 @@ def test_edges_between_labels_that_differ_lose_their_weight(tiny_views, rng):
     assert weight_across_classes(100.0) < 0.5 * weight_across_classes(0.0)
 
 
-def test_fit_finds_planted_classes(tiny_views):
-    model = MLANClassifier().fit(tiny_views.views, tiny_views.known_labels)
-    assert np.mean(model.transduction_ == tiny_views.labels) > 0.9
-    is_known = tiny_views.known_labels >= 0
-    np.testing.assert_array_equal(model.transduction_[is_known], tiny_views.known_labels[is_known])
-    np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1.0)
-    assert model.view_weights_.sum() == pytest.approx(1.0)
-
-
 def test_samples_that_no_label_reaches_get_the_class_frequencies(rng):
     centers = 100 * np.repeat(np.eye(3), 8, axis=0)
     labels = np.full(24, -1)

@@ -1,8 +1,6 @@
 import numpy as np
-import pytest
 
 from manyview.baselines.mvar import MVARClassifier
-from manyview.data.views import MultiView
 
 
 def test_labeled_samples_keep_their_labels(tiny_views, rng):
@@ -23,15 +21,6 @@ def test_new_samples_get_the_weighted_sum_of_the_regressions(tiny_views):
         )
     )
     np.testing.assert_array_equal(model.predict(tiny_views.views), scores.argmax(axis=1))
-
-
-def test_planted_classes_are_found_and_new_samples_too(tiny_views):
-    views, rest = MultiView(tiny_views.views), np.arange(60) % 4 != 0
-    model = MVARClassifier().fit(views[rest], tiny_views.known_labels[rest])
-    assert np.mean(model.transduction_ == tiny_views.labels[rest]) > 0.9
-    assert np.mean(model.predict(views[~rest]) == tiny_views.labels[~rest]) > 0.8
-    assert model.view_weights_.sum() == pytest.approx(1)
-    assert model.n_iter_ == len(model.objective_) <= 30
 
 
 def test_a_view_of_noise_weighs_less(tiny_views, rng):

@@ -4,7 +4,7 @@ Each view's graph, the input features H and the training loop are those of MGCN-
 differences in accuracy come from the models.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -116,7 +116,7 @@ class GraphNetworkClassifier(Baseline):
     def _train(
         self,
         network: nn.Module,
-        inputs: Sequence[Any],
+        inputs: tuple[Any, ...],
         y_encoded: np.ndarray,
         generator: torch.Generator,
         context: FitContext,
