@@ -28,7 +28,8 @@ class ERLMVSCClassifier(MustLinkClassifier):
 
     over the labels P [sample, class], the regularizer M [sample, sample] and the weights w of
     the views, which sum to 1. S_v is the normalized Laplacian of view v's graph in which labeled
-    samples are linked to all of the same class and to none of another; Y holds the known labels.
+    samples are linked to all labeled samples of their class and to none of another; Y holds the
+    known labels.
 
     The iterations alternate between the minimum over P, the minimum over M and the stationary
     point of w. With the published a = 0.01 that point is a maximum over w, so the objective as a

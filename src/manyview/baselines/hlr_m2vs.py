@@ -30,7 +30,7 @@ from manyview.system.memory import check_memory
 from manyview.system.progress import epoch_progress
 from manyview.validation import Constraint
 
-# Of the alternation between labels and view weights, as in the authors' program.
+# Of the alternation between labels and view weights, as in the program of the authors' group.
 LABEL_MAX_ITER, LABEL_TOLERANCE = 20, 1e-6
 
 
@@ -75,8 +75,8 @@ class HLRM2VSClassifier(NeighborBaseline):
 
     The tensor norm depends on the order of the samples, because it takes a Fourier transform
     along them. Samples sorted by class, as in most files, would leak the classes, so samples are
-    first sorted in an order that depends on their features alone; the authors' program shuffles
-    them.
+    first put in an order that depends on their features alone; the program of the authors' group
+    shuffles them.
 
     Parameters
     ----------
