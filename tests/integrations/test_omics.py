@@ -7,7 +7,9 @@ from manyview.data.catalog.load import load_dataset
 from manyview.data.io.readers import read_views
 from manyview.data.splits import hide_labels
 from manyview.errors import InputError
+from manyview.estimators.manyview import ManyviewClassifier
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.parameters import TrainingConfig
 from manyview.integrations.omics import annotate
 from manyview.methods import METHODS
 
@@ -30,7 +32,9 @@ def cohort(unlabeled_cohort, tiny_views):
 
 @pytest.fixture
 def model(cohort):
-    return MGCNDNSClassifier(max_epochs=30, random_state=0, tol=0).fit(cohort, cohort.obs["kind"])
+    return MGCNDNSClassifier(max_epochs=30, random_state=0, training=TrainingConfig(tol=0)).fit(
+        cohort, cohort.obs["kind"]
+    )
 
 
 def test_results_survive_the_file(cohort, model, tiny_views, tmp_path):
@@ -77,7 +81,9 @@ def test_observations_that_were_not_fitted_stay_blank(cohort, tiny_views):
     data = read_views(cohort, views_key="color", label_column="kind")
     assert "Of 60 observations 5 have none of these views; they are left out." in data.notes
     assert len(data.views) == 55
-    model = MGCNDNSClassifier(max_epochs=10, random_state=0, tol=0).fit(data.views, data.labels)
+    model = MGCNDNSClassifier(max_epochs=10, random_state=0, training=TrainingConfig(tol=0)).fit(
+        data.views, data.labels
+    )
     annotate(cohort, model, sample_ids=data.sample_ids)
     fitted = np.isin(cohort.obs_names, data.sample_ids)
     assert fitted.sum() == 55
@@ -110,7 +116,7 @@ def test_patients_who_lack_omics_are_labeled_and_annotated():
     cohort = mudata.MuData(parts)
     truth = pd.Series(data.labels, index=patients)[cohort.obs_names].to_numpy()
     labels = hide_labels(truth, keep=0.3, random_state=0)
-    model = MGCNDNSClassifier(scaling="standard", random_state=0).fit(cohort, labels)
+    model = ManyviewClassifier(scaling="standard", random_state=0).fit(cohort, labels)
     annotate(cohort, model)
     hidden = labels == -1
     found = cohort.obs["manyview_label"].to_numpy()

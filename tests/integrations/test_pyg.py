@@ -10,6 +10,7 @@ from scipy import sparse
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.parameters import TrainingConfig
 from manyview.integrations.pyg import from_pyg, to_pyg
 from manyview.methods import METHODS
 
@@ -78,7 +79,7 @@ def test_single_view_that_samples_lack_returns_as_it_was():
 def test_a_fitted_model_becomes_a_graph_for_any_network(tiny_views):
     present = np.arange(60) % 4 > 0
     views = MultiView(tiny_views.views, present={"shape": present})
-    model = MGCNDNSClassifier(max_epochs=10, random_state=0, tol=0)
+    model = MGCNDNSClassifier(max_epochs=10, random_state=0, training=TrainingConfig(tol=0))
     model.fit(views, tiny_views.known_labels)
     data = to_pyg(model)
     data.validate()
