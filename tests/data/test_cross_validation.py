@@ -25,7 +25,7 @@ def test_rows_of_rows_keep_all_samples(tiny_views):
 
 
 @pytest.mark.parametrize(
-    ("labels", "laid"),
+    ("labels", "expanded"),
     [
         (np.array([5, 7]), [-1, 5, -1, 7]),
         (np.array([5, 7], dtype=np.uint8), [-1, 5, -1, 7]),
@@ -35,15 +35,17 @@ def test_rows_of_rows_keep_all_samples(tiny_views):
         (np.array([True, False]), [None, True, None, False]),
     ],
 )
-def test_labels_are_laid_out_and_unknown_elsewhere(labels, laid):
-    np.testing.assert_array_equal(TransductiveViews(np.eye(4))[[1, 3]].spread(labels), laid)
+def test_labels_are_expanded_and_unknown_elsewhere(labels, expanded):
+    np.testing.assert_array_equal(
+        TransductiveViews(np.eye(4))[[1, 3]].expand_labels(labels), expanded
+    )
 
 
 def test_labels_of_another_length_are_refused():
     with pytest.raises(InputError, match="got 3 labels for 2 rows"):
-        TransductiveViews(np.eye(4))[[1, 3]].spread([1, 2, 3])
+        TransductiveViews(np.eye(4))[[1, 3]].expand_labels([1, 2, 3])
     with pytest.raises(InputError, match="got no rows"):
-        TransductiveViews(np.eye(4))[[]].spread([])
+        TransductiveViews(np.eye(4))[[]].expand_labels([])
 
 
 def test_checksum_is_of_all_samples_and_survives_a_pickle_without_what_is_shared(tiny_views):
@@ -59,7 +61,7 @@ def splits_of(labels, *args, **kwargs):
     return list(LabelHidingSplit(*args, random_state=3, **kwargs).split(labels, labels))
 
 
-def test_a_round_hides_every_label_once_and_trains_on_all_others(tiny_views):
+def test_a_repeat_hides_every_label_once_and_trains_on_all_others(tiny_views):
     labels = tiny_views.known_labels
     splits = splits_of(labels, 4, n_repeats=2)
     assert len(splits) == 8
@@ -84,7 +86,7 @@ def test_every_class_keeps_a_label(n_splits, hidden):
         assert len(test) >= 1
 
 
-def test_a_share_is_hidden_in_every_class():
+def test_a_fraction_is_hidden_in_every_class():
     labels = np.repeat([0, 1, -1], [10, 20, 5])
     for _, test in splits_of(labels, 3, hidden=0.3):
         assert np.bincount(labels[test]).tolist() == [3, 6]
@@ -99,7 +101,7 @@ def test_same_seed_gives_the_same_splits(tiny_views):
 
 
 @pytest.mark.parametrize(
-    ("labels", "settings", "told"),
+    ("labels", "settings", "message"),
     [
         ([0, 1, 2, -1], {}, "every class has one label at most"),
         ([0, 0, 1, -1], {"n_splits": 3}, "at most the number of labels .* 2; got 3"),
@@ -108,8 +110,8 @@ def test_same_seed_gives_the_same_splits(tiny_views):
         ([0, 0, 1, 1], {"hidden": 1.0}, "hidden must be above 0 and below 1"),
     ],
 )
-def test_splits_that_cannot_be_are_refused(labels, settings, told):
-    with pytest.raises(InputError, match=told):
+def test_splits_that_cannot_be_are_refused(labels, settings, message):
+    with pytest.raises(InputError, match=message):
         list(LabelHidingSplit(**settings).split(labels, labels))
     with pytest.raises(InputError, match="y is None"):
         list(LabelHidingSplit().split(labels))

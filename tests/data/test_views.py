@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from manyview.data.views import MultiView, check_views, row_blocks
+from manyview.data.rows import row_blocks
+from manyview.data.views import MultiView, check_views
 from manyview.errors import InputError, InputTypeError
 
 
@@ -172,7 +173,7 @@ def test_blocks_do_not_change_which_rows_are_absent(monkeypatch, rng):
     values = rng.normal(size=(40, 3))
     values[[3, 17, 39]] = NAN
     views = MultiView({"a": values, "b": np.ones((40, 1))})
-    monkeypatch.setattr("manyview.data.views.row_blocks", lambda view: row_blocks(view, 100))
+    monkeypatch.setattr("manyview.data.rows.row_blocks", lambda view: row_blocks(view, 100))
     assert np.flatnonzero(~views.present[:, 0]).tolist() == [3, 17, 39]
 
 
@@ -210,7 +211,7 @@ def test_what_a_masked_row_holds_is_not_looked_at():
             np.ones((4, 2)),
             "present must hold booleans, True where a sample has the view; got dtype",
         ),
-        ({"a": [True]}, "present['a'] must be one a sample, of shape (4,); got shape (1,)"),
+        ({"a": [True]}, "present['a'] must be one per sample, of shape (4,); got shape (1,)"),
         ({"a": [1, 0, 1, 1]}, "present['a'] must hold booleans"),
         ({"z": [True] * 4}, "a name in present must be one of 'a', 'b'; got 'z'"),
     ],

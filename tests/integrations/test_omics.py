@@ -1,4 +1,4 @@
-"""Results written back into a MuData or AnnData."""
+"""Results of a model written into a MuData or AnnData."""
 
 import numpy as np
 import pytest
@@ -61,9 +61,10 @@ def test_results_survive_the_file(cohort, model, tiny_views, tmp_path):
 
 
 def test_predictions_below_a_probability_are_blank(cohort, model):
-    surest = model.label_distributions_.max(axis=1)
-    annotate(cohort, model, min_probability=float(np.median(surest)), prefix="sure")
-    np.testing.assert_array_equal(cohort.obs["sure_label"].isna(), surest < np.median(surest))
+    largest = model.label_distributions_.max(axis=1)
+    limit = float(np.median(largest))
+    annotate(cohort, model, min_probability=limit, prefix="confident")
+    np.testing.assert_array_equal(cohort.obs["confident_label"].isna(), largest < limit)
     assert "manyview_label" not in cohort.obs
 
 
@@ -129,5 +130,5 @@ def test_patients_who_lack_omics_are_labeled_and_annotated():
 def test_other_data_are_refused(cohort, model):
     with pytest.raises(InputError, match="must be a MuData or an AnnData; got dict"):
         annotate({}, model)
-    with pytest.raises(InputError, match=r"fitted on 60, the data hold 10\. Pass sample_ids="):
+    with pytest.raises(InputError, match=r"fitted on 60, the data has 10\. Pass sample_ids="):
         annotate(cohort[:10], model)

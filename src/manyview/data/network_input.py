@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from manyview.data.views import View, row_blocks
+from manyview.data.rows import View, row_blocks
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def test_missing_must_be_error_or_impute(folder):
 
 def test_doubled_ids_are_refused(folder):
     (folder / "rna.csv").write_text(RNA + "a,7,8\n")
-    with pytest.raises(DataFileError, match=r"rna\.csv names 1 sample id\(s\) more than once: a"):
+    with pytest.raises(DataFileError, match=r"rna\.csv has 1 sample id\(s\) more than once: a"):
         read_views(folder)
 
 

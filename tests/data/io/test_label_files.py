@@ -62,7 +62,7 @@ def test_npy_holds_one_label_a_sample(tmp_path, values):
 
 def test_npy_of_other_shape_or_objects_is_refused(tmp_path):
     np.save(tmp_path / "y.npy", np.ones((2, 2)))
-    with pytest.raises(DataFileError, match=r"y\.npy must hold one label a sample"):
+    with pytest.raises(DataFileError, match=r"y\.npy must hold one label per sample"):
         read_label_file(tmp_path / "y.npy")
     np.save(tmp_path / "y.npy", np.array(["a", None], dtype=object))
     with pytest.raises(DataFileError, match=r"y\.npy could not be read as an \.npy array"):

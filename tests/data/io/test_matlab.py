@@ -228,7 +228,7 @@ def test_keys_that_hold_something_else_are_refused(tmp_path):
     file = write(tmp_path / "a.mat", X=VIEWS[0], Y=LABELS, info="text", table={"a": 1})
     with pytest.raises(DataFileError, match="'info' must be a matrix or a cell of matrices"):
         read_views(file, views_key="info")
-    with pytest.raises(DataFileError, match="'X' must hold one label a sample; got a variable of"):
+    with pytest.raises(DataFileError, match=r"'X' must hold one label per sample; got a var"):
         read_views(file, views_key="X", labels_key="X")
 
 

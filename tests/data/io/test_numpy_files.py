@@ -148,7 +148,7 @@ def test_keys_pick_arrays_and_absent_ones_are_refused(tmp_path):
         read_views(file, views_key="colour")
     with pytest.raises(DataFileError, match=r"no array 'kind'; .*Pass labels_key='y'\."):
         read_views(file, labels_key="kind")
-    with pytest.raises(DataFileError, match="'shape' must hold one label a sample"):
+    with pytest.raises(DataFileError, match="'shape' must hold one label per sample"):
         read_views(file, labels_key="shape")
     with pytest.raises(DataFileError, match="'kinds' must be 2-D to be a view"):
         read_views(file, views_key="kinds")

@@ -17,7 +17,7 @@ class DatasetCard:
     paper_name
         What the paper calls it; None where the paper does not use it.
     n_samples, n_features, n_classes
-        Its size; one number of features a view.
+        Its size; one number of features per view.
     kind
         What its samples are.
     source

@@ -40,7 +40,7 @@ def make_multiview_classification(
     Parameters
     ----------
     n_samples
-        Samples, at least one a class.
+        Samples, at least one per class.
     n_views
         Views, those of noise included.
     n_features

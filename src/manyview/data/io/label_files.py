@@ -23,7 +23,7 @@ LABEL_STEMS = ("labels", "label", "y", "classes")
 def read_label_file(
     path: Path, *, id_column: str | None = None, label_column: str | None = None
 ) -> LabelColumn:
-    """Read one label a sample, with the sample ids where the file has them.
+    """Read one label per sample, with the sample ids where the file has them.
 
     A file of one column may go without a header. Its first line is one if it is called
     label, labels, class, target or y, or if it is text above numbers.
@@ -51,7 +51,7 @@ def _load_npy(path: Path) -> np.ndarray:
     except Exception as error:  # numpy raises many kinds on damaged files
         raise unreadable(path, "an .npy array of numbers or text", error) from error
     if not isinstance(values, np.ndarray) or values.size != max(values.shape, default=0):
-        raise DataFileError(f"{path.name} must hold one label a sample, in one dimension.")
+        raise DataFileError(f"{path.name} must hold one label per sample, in one dimension.")
     return values.ravel()
 
 

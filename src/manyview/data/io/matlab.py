@@ -86,7 +86,8 @@ def _find_labels(
         labels = _label_vector(variables[key], key, file)
         if labels is None:
             raise DataFileError(
-                f"{file}: {key!r} must hold one label a sample; got {_shape_text(variables[key])}."
+                f"{file}: {key!r} must hold one label per sample; got "
+                f"{_shape_text(variables[key])}."
             )
         return key, labels
     candidates = {

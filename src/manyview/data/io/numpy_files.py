@@ -111,7 +111,7 @@ def _find_labels(
             raise DataFileError(missing_name(file, "array", key, list(arrays), way_out))
         if not _is_vector(arrays[key]):
             raise DataFileError(
-                f"{file}: {key!r} must hold one label a sample; got shape {arrays[key].shape}."
+                f"{file}: {key!r} must hold one label per sample; got shape {arrays[key].shape}."
             )
         return key, parse_labels(arrays[key].ravel(), repr(key))
     candidates = {

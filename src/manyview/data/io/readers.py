@@ -10,7 +10,7 @@ import numpy as np
 from manyview.data.annotated import is_annotated
 from manyview.data.checksums import views_checksum
 from manyview.data.dataset import Dataset
-from manyview.data.frames import has_two_levels, is_frame, top_frames
+from manyview.data.frames import has_two_levels, is_frame, view_frames
 from manyview.data.io.annotated_files import read_annotated, read_annotated_file
 from manyview.data.io.joined_tables import join_tables, read_tables
 from manyview.data.io.label_files import labels_in_table, read_label_file
@@ -124,7 +124,7 @@ def read_views(
 def _frames(data: Any) -> dict[str, Any] | None:
     """Name the data frames, by their view; None where these are none."""
     if has_two_levels(data):
-        return top_frames(data)
+        return view_frames(data)
     if is_frame(data):
         return {"view1": data}
     if isinstance(data, Mapping) and data and all(is_frame(frame) for frame in data.values()):
@@ -237,7 +237,7 @@ def _whole_rows(views: MultiView) -> dict[str, View]:
     whole = {}
     for name in views.feature_names:
         gone = ~views.present[:, views.names.index(name)]
-        gone[views.unfinite_rows(name)] = True
+        gone[views.nonfinite_rows(name)] = True
         view = views[name]
         whole[name] = view[~gone] if gone.any() else view
     return {name: view for name, view in whole.items() if view.shape[0]}

@@ -199,7 +199,7 @@ def missing_notes(views: MultiView) -> list[str]:
     if told:
         notes.append(f"Of the {len(views)} samples {', '.join(told)}; they are kept.")
     n_broken = {
-        name: len(views.unfinite_rows(name)) - _n_nan_rows(views, name) for name in views.names
+        name: len(views.nonfinite_rows(name)) - _n_nan_rows(views, name) for name in views.names
     }
     told = [f"{name} (rows: {count})" for name, count in n_broken.items() if count]
     if told:
@@ -208,7 +208,7 @@ def missing_notes(views: MultiView) -> list[str]:
 
 
 def _n_nan_rows(views: MultiView, name: str) -> int:
-    return int((~views.present[views.unfinite_rows(name), views.names.index(name)]).sum())
+    return int((~views.present[views.nonfinite_rows(name), views.names.index(name)]).sum())
 
 
 def view_notes(views: Mapping[str, View]) -> list[str]:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from manyview.data.frames import (
+    column_at,
     column_names,
-    column_of,
     is_blank,
     is_nested,
-    nested_columns,
+    nested_columns_message,
     with_index_column,
 )
 from manyview.data.io.reading import import_extra, missing_name, unreadable
@@ -35,7 +35,7 @@ Column = list[str] | np.ndarray  # texts, or numbers as Parquet stores them
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns of equal length, one row a sample.
+    """Named columns of equal length, one row per sample.
 
     Attributes
     ----------
@@ -223,10 +223,10 @@ def frame_table(frame: Any, source: str, view: str) -> Table:
     header = list(column_names(frame))
     if not header or not len(frame):
         raise DataFileError(f"{source} holds no samples: a table needs columns and rows.")
-    series = [column_of(frame, position) for position in range(len(header))]
+    series = [column_at(frame, position) for position in range(len(header))]
     nested = [name for name, one in zip(header, series, strict=True) if is_nested(one)]
     if nested:
-        raise DataFileError(nested_columns(source, nested))
+        raise DataFileError(nested_columns_message(source, nested))
     return Table(source, view, header, [_frame_column(one) for one in series])
 
 
