@@ -135,7 +135,7 @@ def test_series_are_labels(labels, y_encoded):
 
 
 def test_arrays_are_sent_to_the_views():
-    with pytest.raises(InputError, match=r"got ndarray\. Arrays need no reading: MultiView takes"):
+    with pytest.raises(InputError, match=r"got ndarray\. Pass arrays to MultiView or fit"):
         read_views(np.eye(3))
 
 

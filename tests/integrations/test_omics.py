@@ -80,7 +80,7 @@ def test_results_can_be_written_twice_and_into_an_anndata(tiny_views):
 
 def test_observations_that_were_not_fitted_stay_blank(cohort, tiny_views):
     data = read_views(cohort, views_key="color", label_column="kind")
-    assert "Of 60 observations 5 have none of these views; they are left out." in data.notes
+    assert "5 of 60 observations have none of these views; they are left out." in data.notes
     assert len(data.views) == 55
     model = MGCNDNSClassifier(max_epochs=10, random_state=0, training=TrainingConfig(tol=0)).fit(
         data.views, data.labels

@@ -168,7 +168,7 @@ def test_reader_takes_square_cells_in_adj_as_graphs(tmp_path):
     assert data.views.names == ("X", "adj1", "adj2")
     assert data.views.graph_names == {"adj1", "adj2"}
     assert isinstance(data.views["adj1"], sparse.csr_array)
-    assert "given graphs: adj1, adj2" in data.notes[0]
+    assert "precomputed graphs: adj1, adj2" in data.notes[0]
 
 
 def test_reader_finds_graphs_by_the_given_key(tmp_path):
@@ -237,7 +237,7 @@ def test_reader_refuses_views_of_another_length_than_the_labels(tmp_path):
     with pytest.raises(DataFileError) as caught:
         read_views(file)
     assert str(caught.value) == (
-        "a.mat: view 'view2' has 11 samples (11 x 6) but 'Y' holds 12 labels."
+        "a.mat: view 'view2' has 11 samples (11 x 6) but 'Y' has 12 labels."
     )
 
 

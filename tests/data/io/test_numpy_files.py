@@ -77,7 +77,7 @@ def test_class_names_leave_unknown_samples_unknown(tmp_path):
 
 def test_class_names_that_are_too_few_are_refused(tmp_path):
     file = write(tmp_path / "a.npz", view1=ONE, y=LABELS, class_names=np.array(["cat"]))
-    with pytest.raises(DataFileError, match="'class_names' names 1 classes, but labels in 'y'"):
+    with pytest.raises(DataFileError, match="'class_names' has 1 classes, but labels in 'y'"):
         read_views(file)
 
 
@@ -162,7 +162,7 @@ def test_two_different_label_arrays_are_refused(tmp_path):
 
 def test_views_of_another_length_are_refused(tmp_path):
     file = write(tmp_path / "a.npz", view1=ONE, view2=TWO[:-1], y=LABELS)
-    with pytest.raises(DataFileError, match=r"view 'view2' has 7 samples .* 'y' holds 8 labels"):
+    with pytest.raises(DataFileError, match=r"view 'view2' has 7 samples .* 'y' has 8 labels"):
         read_views(file)
 
 
@@ -262,7 +262,7 @@ def test_mixed_lists_and_folders_are_refused(folder):
     (folder / "table.csv").write_text("id,a\n1,2\n")
     with pytest.raises(DataFileError, match=r"not both; got shape\.npy, table\.csv"):
         read_views([folder / "shape.npy", folder / "table.csv"])
-    with pytest.raises(DataFileError, match="holds more than one data set"):
+    with pytest.raises(DataFileError, match="has more than one data set"):
         read_views(folder)
 
 

@@ -36,15 +36,15 @@ def test_missing_file_is_refused_with_a_near_name(archive):
 
 def test_unknown_ending_is_refused(tmp_path):
     (tmp_path / "a.xlsx").write_bytes(b"")
-    with pytest.raises(DataFileError, match=r"a\.xlsx has an unknown ending; it must be .*\.mat"):
+    with pytest.raises(DataFileError, match=r"must end in one of .*\.mat.*; got a\.xlsx"):
         read_views(tmp_path / "a.xlsx")
 
 
 def test_empty_folder_is_refused(tmp_path):
-    with pytest.raises(DataFileError, match=r"holds no data file .* it holds nothing"):
+    with pytest.raises(DataFileError, match=r"has no data file .* it has nothing"):
         read_views(tmp_path)
     (tmp_path / "README.md").write_text("hello")
-    with pytest.raises(DataFileError, match=r"it holds README\.md"):
+    with pytest.raises(DataFileError, match=r"it has README\.md"):
         read_views(tmp_path)
 
 
@@ -66,7 +66,7 @@ def test_folder_with_two_data_sets_is_refused(archive):
 def test_folder_with_two_files_of_labels_is_refused_until_told(archive):
     (archive.parent / "labels.txt").write_text("a\nb\na\nb\n")
     (archive.parent / "y.csv").write_text("1\n2\n2\n2\n")
-    with pytest.raises(DataFileError, match=r"holds 2 files of labels: labels\.txt and y\.csv"):
+    with pytest.raises(DataFileError, match=r"has 2 files of labels: labels\.txt and y\.csv"):
         read_views(archive.parent)
     data = read_views(archive.parent, labels=archive.parent / "y.csv")
     assert data.labels.tolist() == [1, 2, 2, 2]
@@ -77,7 +77,7 @@ def test_list_of_paths_is_checked(archive):
     table.write_text("x\n1\n")
     with pytest.raises(InputError, match="path must name at least one file"):
         read_views([])
-    with pytest.raises(DataFileError, match=r"must name tables, one view each; got shapes\.npz"):
+    with pytest.raises(DataFileError, match=r"must name tables, one per view; got shapes\.npz"):
         read_views([table, archive])
     with pytest.raises(DataFileError, match="must name files; got the folder"):
         read_views([table, archive.parent])
@@ -100,7 +100,7 @@ def test_label_file_follows_ids_of_an_archive(tmp_path):
 
 def test_label_file_of_another_length_is_refused(archive):
     (archive.parent / "truth.txt").write_text("1\n2\n")
-    with pytest.raises(DataFileError, match=r"truth\.txt holds 2 labels"):
+    with pytest.raises(DataFileError, match=r"truth\.txt has 2 labels"):
         read_views(archive, labels=archive.parent / "truth.txt")
 
 

@@ -67,8 +67,8 @@ def test_numeric_first_column_with_a_blank_is_not_taken_for_ids(tmp_path):
         read_views(file)
     assert str(caught.value) == (
         "view 'a' has blank cells in 1 of 3 rows, the first is sample 'row 2'. "
-        "Fill or remove these rows, or fit with missing='impute' to have single cells filled with "
-        "their column's mean."
+        "Fill or remove these rows, or read and fit with missing='impute' to fill single cells "
+        "with their column's mean."
     )
 
 
@@ -118,7 +118,9 @@ def test_ragged_line_is_refused_by_number(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "\n\n", "id,x\n"])
 def test_empty_table_is_refused(tmp_path, text):
-    with pytest.raises(DataFileError, match=r"a\.csv (is empty|holds no samples)"):
+    with pytest.raises(
+        DataFileError, match=r"a\.csv (is empty|must have a header and at least one row)"
+    ):
         read_views(write(tmp_path / "a.csv", text))
 
 
@@ -181,5 +183,5 @@ def test_damaged_or_empty_parquet_is_refused(tmp_path):
     with pytest.raises(DataFileError, match=r"t\.parquet could not be read as a Parquet table"):
         read_views(file)
     pd.DataFrame({"x": []}).to_parquet(file)
-    with pytest.raises(DataFileError, match="holds no samples"):
+    with pytest.raises(DataFileError, match="must have columns and at least one row"):
         read_views(file)
