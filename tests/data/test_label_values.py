@@ -1,3 +1,5 @@
+"""Labels parsed, described and aligned to samples."""
+
 import numpy as np
 import pytest
 

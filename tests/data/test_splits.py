@@ -1,3 +1,5 @@
+"""Labels drawn stratified or at random, and hidden."""
+
 import numpy as np
 import pytest
 

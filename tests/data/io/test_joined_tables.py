@@ -1,3 +1,5 @@
+"""Several tables joined on sample ids, with labels from any of them."""
+
 import numpy as np
 import pytest
 

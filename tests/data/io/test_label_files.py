@@ -1,3 +1,5 @@
+"""Labels in a separate file, with and without header and ids."""
+
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,3 +1,5 @@
+"""Messages and checks that all readers share."""
+
 import numpy as np
 import pytest
 from scipy import sparse
