@@ -17,10 +17,10 @@ def test_softmax_equals_its_formula_and_survives_large_logits(rng):
     np.testing.assert_array_equal(softmax(np.array([[1000.0, -1000.0]])), [[1.0, 0.0]])
 
 
-def test_evidence_is_shared_out_however_small_and_zeros_get_the_fallback():
+def test_rows_are_normalized_however_small_and_zeros_become_the_fallback():
     evidence = np.array([[1e-300, 3e-300], [0.0, 0.0], [5e-324, 0.0], [2.0, -1e-9]])
-    shares = normalize_rows(evidence, fallback=np.array([0.3, 0.7]))
-    np.testing.assert_allclose(shares, [[0.25, 0.75], [0.3, 0.7], [1.0, 0.0], [1.0, 0.0]])
+    fractions = normalize_rows(evidence, fallback=np.array([0.3, 0.7]))
+    np.testing.assert_allclose(fractions, [[0.25, 0.75], [0.3, 0.7], [1.0, 0.0], [1.0, 0.0]])
 
 
 def literal_projection(row):
@@ -92,7 +92,7 @@ def test_large_rows_still_sum_to_one(rng, size):
     np.testing.assert_allclose(projected.sum(axis=1), 1, rtol=1e-14)
 
 
-def test_equal_entries_share_evenly():
+def test_equal_entries_get_equal_parts():
     np.testing.assert_allclose(project_to_simplex(np.full((1, 4), 7)), 0.25)
 
 

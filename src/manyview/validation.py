@@ -146,8 +146,9 @@ def check_number(
         and (at_most is None or number <= at_most)
     )
     if not fits:
-        wanted = " and ".join(rules) if is_number else " ".join(["a number", *rules])
-        raise InputError(f"{name} must be {wanted or 'a number'}; got {value!r}.", parameter=name)
+        bounds = " and ".join(rules)
+        wanted = bounds if is_number and bounds else f"a number {bounds}".rstrip()
+        raise InputError(f"{name} must be {wanted}; got {value!r}.", parameter=name)
 
 
 def check_whole_number(name: str, value: object, *, at_least: int) -> None:

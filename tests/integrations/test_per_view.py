@@ -52,9 +52,9 @@ def test_sparse_views_with_missing_samples_stay_in_place(rng):
     np.testing.assert_allclose(result["words"].toarray()[present], 2 * dense[present])
     assert not result["words"].toarray()[~present].any()
     svd = PerView({"words": TruncatedSVD(2, random_state=0)}).fit(views)
-    nobody = MultiView({"words": dense[:2], "other": np.eye(6)[:2]}, present={"words": [False] * 2})
-    assert svd.transform(nobody)["words"].shape == (2, 2)
-    assert not svd.transform(nobody).present[:, 0].any()
+    absent = MultiView({"words": dense[:2], "other": np.eye(6)[:2]}, present={"words": [False] * 2})
+    assert svd.transform(absent)["words"].shape == (2, 2)
+    assert not svd.transform(absent).present[:, 0].any()
 
 
 def test_single_unknown_values_can_be_filled(tiny_views):

@@ -1,3 +1,5 @@
+"""Files are written whole or not at all."""
+
 import errno
 import os
 from pathlib import Path
@@ -21,7 +23,7 @@ def write_half(file):
 
 
 @pytest.mark.parametrize("content", ["a,b\n1,é\n", b"\x00\x01"], ids=["text", "bytes"])
-def test_file_holds_what_was_written_and_nothing_lies_beside_it(tmp_path, content):
+def test_file_holds_what_was_written_and_nothing_else_is_left(tmp_path, content):
     file = tmp_path / "a.csv"
     write_whole(file, content)
     assert file.read_bytes() == (content.encode() if isinstance(content, str) else content)

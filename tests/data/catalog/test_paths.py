@@ -7,7 +7,7 @@ from manyview.data.catalog.paths import check_available, find_card, is_available
 from manyview.errors import DataFileError, InputError
 
 
-def test_files_of_the_catalog_are_found_where_they_lie(tmp_path, monkeypatch):
+def test_files_of_the_catalog_are_found_in_the_data_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("MANYVIEW_DATA", raising=False)
     card = CATALOG["mnist"]
     assert is_available(CATALOG["digits"])

@@ -90,7 +90,7 @@ def test_a_sample_that_is_blank_in_every_table_is_refused_by_its_id(folder):
         read_views(folder)
 
 
-def test_tables_that_share_no_sample_are_refused(folder):
+def test_tables_without_a_common_sample_are_refused(folder):
     (folder / "dna.tsv").write_text("id\tm1\nP1\t1\nP2\t2\n")
     with pytest.raises(DataFileError, match=r"dna\.tsv has no sample id in common with the other"):
         read_views(folder)
@@ -180,7 +180,7 @@ def test_label_file_in_the_folder_is_joined_on_ids(folder):
     assert data.views.names == ("dna", "rna")
 
 
-def test_label_column_beside_a_label_file_does_not_leak_into_the_features(folder):
+def test_label_column_next_to_a_label_file_does_not_leak_into_the_features(folder):
     (folder / "rna.csv").write_text("id,g1,label\na,1,1\nb,2,2\nc,3,2\n")
     (folder / "labels.csv").write_text("id,label\na,5\nb,6\nc,6\n")
     data = read_views(folder)

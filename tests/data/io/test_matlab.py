@@ -132,7 +132,7 @@ def test_reader_refuses_labels_that_differ(tmp_path):
     assert "Not used: 'Y'." in data.notes
 
 
-def test_reader_refuses_square_views_until_told_where_samples_are(tmp_path):
+def test_reader_refuses_square_views_without_samples_in(tmp_path):
     square = RNG.random((12, 12))
     file = write(tmp_path / "a.mat", X=cell(square), Y=LABELS)
     with pytest.raises(DataFileError, match="Pass samples_in='rows' or samples_in='columns'"):
@@ -154,7 +154,7 @@ def test_reader_decides_by_the_shared_side_without_labels(tmp_path):
     assert data.notes[0].endswith("; no labels found.")
 
 
-def test_reader_refuses_one_matrix_without_labels_until_told(tmp_path):
+def test_reader_refuses_one_matrix_without_labels_or_samples_in(tmp_path):
     file = write(tmp_path / "a.mat", X=VIEWS[0])
     with pytest.raises(DataFileError, match="samples_in="):
         read_views(file)

@@ -49,7 +49,7 @@ def test_reader_reads_samples_in_columns(tmp_path):
     np.testing.assert_array_equal(data.views["color"], TWO)
 
 
-def test_reader_refuses_square_views_until_told_where_samples_are(tmp_path):
+def test_reader_refuses_square_views_without_samples_in(tmp_path):
     file = write(tmp_path / "a.npz", shape=RNG.random((8, 8)), y=LABELS)
     with pytest.raises(DataFileError, match="Pass samples_in='rows' or samples_in='columns'"):
         read_views(file)
@@ -177,11 +177,11 @@ def test_arrays_of_objects_are_refused_without_unpickling(tmp_path):
         read_views(file)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.95])
-def test_truncated_archive_is_refused(tmp_path, share):
+@pytest.mark.parametrize("fraction", [0.0, 0.1, 0.5, 0.95])
+def test_truncated_archive_is_refused(tmp_path, fraction):
     file = write(tmp_path / "a.npz", view1=ONE, y=LABELS)
     content = file.read_bytes()
-    file.write_bytes(content[: int(share * len(content))])
+    file.write_bytes(content[: int(fraction * len(content))])
     with pytest.raises(DataFileError, match=r"a\.npz could not be read as an \.npz archive"):
         read_views(file)
 
@@ -232,8 +232,8 @@ def test_samples_may_be_columns(folder, rng):
     np.save(folder / "shape.npy", rng.normal(size=(3, 12)))
     np.save(folder / "color.npy", rng.normal(size=(5, 12)))
     assert read_views(folder).views.shape == (12, 8)
-    told = read_views(folder / "shape.npy", samples_in="columns")
-    assert told.views.shape == (12, 3)
+    one = read_views(folder / "shape.npy", samples_in="columns")
+    assert one.views.shape == (12, 3)
 
 
 @pytest.mark.parametrize(

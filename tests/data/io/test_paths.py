@@ -49,7 +49,7 @@ def test_folder_with_two_data_sets_is_refused(archive):
         read_views(archive.parent)
 
 
-def test_folder_with_two_files_of_labels_is_refused_until_told(archive):
+def test_folder_with_two_files_of_labels_is_refused_without_a_choice(archive):
     (archive.parent / "labels.txt").write_text("a\nb\na\nb\n")
     (archive.parent / "y.csv").write_text("1\n2\n2\n2\n")
     with pytest.raises(DataFileError, match=r"has 2 files of labels: labels\.txt and y\.csv"):
