@@ -156,8 +156,8 @@ class LabelHidingSplit(BaseCrossValidator):
         n_hideable = sum(map(len, by_class))
         if n_hideable == 0:
             raise InputError(
-                "at least one class must have two labels, since every class keeps one; every "
-                "class has one label at most. Label more samples."
+                "no label can be hidden: every class has one label at most, and each class keeps "
+                "one. Label more samples."
             )
         if self.hidden is None and n_hideable < self.n_splits:
             raise InputError(

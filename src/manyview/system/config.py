@@ -93,7 +93,11 @@ def check_cache_dir(cache_dir: object) -> None:
     if cache_dir is None:
         return
     if not isinstance(cache_dir, (str, os.PathLike)):
-        raise InputError(f"cache_dir must be a folder or None; got {cache_dir!r}.")
+        raise InputError(
+            f"cache_dir must be a folder or None; got {cache_dir!r}.", parameter="cache_dir"
+        )
     folder = Path(cache_dir).expanduser()
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"cache_dir must be a folder; {str(folder)!r} is a file.")
+        raise InputError(
+            f"cache_dir must be a folder; {str(folder)!r} is a file.", parameter="cache_dir"
+        )
