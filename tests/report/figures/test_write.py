@@ -8,19 +8,6 @@ from manyview.errors import InputError
 from manyview.report.figures.write import study_figures, write_figures
 
 HEAD = 'title = "t"\ndatasets = ["barn", "field"]\nseeds = [0, 1]\n'
-GRAPH = [[0.0, 1.0], [1.0, 0.5]]
-KEPT = {
-    "curve": {
-        "loss": [2.0, 1.0, 0.5],
-        "labeled_accuracy": [0.5, 0.9, 1.0],
-        "test_accuracy": [0.4, 0.7, 0.8],
-    },
-    "view_names": ["shape", "a very long name of a view"],
-    "view_importance": [0.25, 0.75],
-    "mixing_weights": [[0.5, 0.5], [0.0, 1.0]],
-    "graphs": {"fused": GRAPH, "refined": GRAPH, "selected": GRAPH},
-    "graph_edges": {"fused": 4, "refined": 4, "selected": 3},
-}
 
 
 def some_fail(done):
@@ -40,14 +27,14 @@ def axes_titles(figure):
     return [axes.get_title(loc="left") for axes in figure.axes]
 
 
-def test_methods_are_dots_in_a_panel_a_data_set(make_study, done):
+def test_methods_are_dots_with_one_panel_per_data_set(make_study, done):
     plan = HEAD + "[methods.knn]\n[methods.svm]\n[methods.amgl]\n[methods.mgcn-dns]\n"
     plan += '[paper.barn]\nknn = { "0.1" = [50.0, 1.0] }\n'
     figures = study_figures(make_study(plan, some_fail(done)))
     assert list(figures) == ["accuracy"]
     assert axes_titles(figures["accuracy"]) == ["barn", "field"]
     (key,) = figures["accuracy"].legends
-    assert [text.get_text() for text in key.get_texts()] == ["10 % labels", "the paper's"]
+    assert [text.get_text() for text in key.get_texts()] == ["10% labels", "paper"]
     assert "failed" in [text.get_text() for text in figures["accuracy"].axes[1].texts]
 
 
@@ -108,18 +95,18 @@ def test_grid_of_two_parameters_is_a_map_with_its_numbers(make_study, done):
     assert [text.get_text() for text in figures["gamma-tau"].axes[0].texts] == ["50.0"] * 3
 
 
-def test_what_was_kept_is_drawn(make_study, done):
+def test_what_was_kept_is_drawn(make_study, done, kept):
     plan = HEAD + "[methods.mgcn-dns]\n"
-    figures = study_figures(make_study(plan, lambda cell, trial: done(0.5, **KEPT)))
+    figures = study_figures(make_study(plan, lambda cell, trial: done(0.5, **kept)))
     assert list(figures) == ["convergence", "weights", "adjacency"]
     (label,) = [t for t in axes_titles(figures["adjacency"])[:3] if "select" in t]
     assert label.endswith("3 edges")
 
 
-def test_data_set_alone_names_what_one_method_kept(make_study, done):
+def test_data_set_alone_names_what_one_method_kept(make_study, done, kept):
     plan = HEAD + "[methods.knn]\n[methods.mgcn-dns]\n"
     study = make_study(
-        plan, lambda cell, _: done(0.5, **KEPT) if cell.entry == "mgcn-dns" else done(0.4)
+        plan, lambda cell, _: done(0.5, **kept) if cell.entry == "mgcn-dns" else done(0.4)
     )
     figures = study_figures(study)
     assert list(figures) == ["accuracy", "convergence", "weights", "adjacency"]

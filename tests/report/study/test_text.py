@@ -17,8 +17,11 @@ def empty(tmp_path):
 
 def test_trials_without_data_are_told_apart_from_those_left(empty):
     text = " ".join(status_text(empty, 100).split())
-    assert "0 of 90 trials are done, 60 need data that are not here; 0 s of work so far." in text
-    assert "Left 30 trials; in one process 30 trials of unknown length." in text
+    assert (
+        "0 of 90 trials are done, 60 need data that is not available; 0 s of computing so far."
+        in text
+    )
+    assert "Left 30 trials; with one process 30 trials of unknown length." in text
     assert "bbcsports: Data set 'bbcsports' needs the file BBCsports.mat" in text
 
 

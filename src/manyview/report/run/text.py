@@ -234,7 +234,7 @@ def _explanation(why: Explanation, is_new: bool) -> list[tuple[str, list[str]]]:
     total = signed(why.margin)
     return [
         ("Sample", [f"{why.name}, {given}"]),
-        ("Prediction", [f"{listed}{more}", ""]),
+        ("Classes", [f"{listed}{more}", ""]),
         (
             "Reasons",
             [
