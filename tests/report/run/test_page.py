@@ -19,7 +19,7 @@ from manyview.report.run.page import report_files, run_page
 MOST_BYTES = 2_000_000
 HEADINGS = [
     "Check these first", "Map", "Probabilities", "Reliability", "Classes", "Confusions", "Views",
-    "Graph", "Training", "Data and settings",
+    "Graph", "Training", "Settings",
 ]  # fmt: skip
 
 

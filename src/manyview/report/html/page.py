@@ -41,8 +41,8 @@ def section(heading: str, *parts: Markup | None, intro: str = "") -> Section:
 
     Examples
     --------
-    >>> section("Data and settings").anchor
-    'data-and-settings'
+    >>> section("Missing results").anchor
+    'missing-results'
     """
     anchor = re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-") or "part"
     return Section(heading, tuple(part for part in parts if part is not None), intro, anchor)

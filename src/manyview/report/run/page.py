@@ -124,13 +124,13 @@ def _figures(run: Run, facts: SampleFacts) -> list[Figure]:
     figures += [
         Figure(
             f"{(probabilities >= CONFIDENT).mean():.0%}",
-            "confident predictions",
-            f"with a probability of {CONFIDENT} or more; median {np.median(probabilities):.2f}",
+            "confident",
+            f"predictions at {CONFIDENT} or more; the median is {np.median(probabilities):.2f}",
         ),
         Figure(
             f"{int((probabilities < UNCERTAIN).sum()):,}",
             "to check",
-            f"with a probability below {UNCERTAIN}",
+            f"predictions with a probability below {UNCERTAIN}",
         ),
     ]
     rule = run.abstention
@@ -153,8 +153,8 @@ def _settings_section(run: Run) -> Section:
         rows.append(("Neighbors", run.training.n_neighbors))
     params = list(shown_params(run.params).items())
     return section(
-        "Data and settings",
-        pairs("Data and settings", rows),
+        "Settings",
+        pairs("Settings", rows),
         folded("Notes from reading the data", notes(run.data.notes)) if run.data.notes else None,
         folded("All parameters of the method", pairs("Parameters", params)) if params else None,
         intro="In the folder of this file, predictions.csv lists every sample and run.json records "

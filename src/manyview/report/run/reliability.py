@@ -80,7 +80,7 @@ def _reliability_chart(chances: np.ndarray, truth: np.ndarray) -> Markup:
         form=".0%",
         x_form=".3g",
         from_zero=False,
-        note="Above the diagonal, predictions are right more often than their probability.",
+        note="Above the line of perfect calibration, predictions are underconfident.",
     )
 
 
