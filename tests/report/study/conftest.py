@@ -42,3 +42,17 @@ def toy_study(make_study, done):
         )
 
     return make_study(PLAN, outcome, NOT_HERE)
+
+
+@pytest.fixture
+def compared_study(make_study, done):
+    """Return three methods on two data sets, with one failed cell and text that is not markup."""
+
+    def outcome(cell, trial):
+        if (cell.dataset, cell.entry) == ("field", "svm"):
+            return {"status": "failed", "reason": "<no> memory"}
+        return done(ACCURACY[cell.entry] + 0.01 * trial.seed)
+
+    plan = 'title = "A <b>toy</b> & more"\ndatasets = ["barn", "field"]\nseeds = [0, 1]\n'
+    plan += "[methods.knn]\n[methods.svm]\n[methods.mgcn-dns]\n"
+    return make_study(f'{plan}[paper.barn]\nknn = {{ "0.1" = [80.0, 1.0] }}\n', outcome)

@@ -1,7 +1,5 @@
 """Findings in sentences."""
 
-import pytest
-
 from manyview.report.study.findings import findings
 from manyview.report.study.results import METRICS, study_results
 
@@ -14,18 +12,8 @@ def said(study):
     return findings(study, study_results(study, METRICS["accuracy"]))
 
 
-@pytest.fixture
-def study(make_study, done):
-    def outcome(cell, trial):
-        if (cell.dataset, cell.entry) == ("field", "svm"):
-            return {"status": "failed", "reason": "<no> memory"}
-        return done(ACCURACY[cell.entry] + 0.01 * trial.seed)
-
-    return make_study(HEAD + METHODS, outcome)
-
-
-def test_findings_name_the_leader_and_the_order(study):
-    assert said(study) == [
+def test_findings_name_the_leader_and_the_order(compared_study):
+    assert said(compared_study) == [
         "MGCN-DNS has the highest mean accuracy on 2 of 2 data sets.",
         "The best average ranks, over the one case with results of all methods: MGCN-DNS (1.0), "
         "SVM (2.0), KNN (3.0).",

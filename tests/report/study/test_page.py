@@ -35,18 +35,8 @@ class Outline(HTMLParser):
             self.headings.append(data)
 
 
-@pytest.fixture
-def study(make_study, done):
-    def outcome(cell, trial):
-        if (cell.dataset, cell.entry) == ("field", "svm"):
-            return {"status": "failed", "reason": "<no> memory"}
-        return done(ACCURACY[cell.entry] + 0.01 * trial.seed)
-
-    return make_study(HEAD + METHODS + PAPER, outcome)
-
-
-def test_page_is_whole_and_loads_nothing(study):
-    page = study_page(study)
+def test_page_is_whole_and_loads_nothing(compared_study):
+    page = study_page(compared_study)
     outline = Outline(page)
     assert outline.open == []
     assert outline.headings == [
@@ -61,15 +51,15 @@ def test_page_is_whole_and_loads_nothing(study):
     assert len(page) < 2_000_000
 
 
-def test_page_shows_no_text_as_markup(study):
-    page = study_page(study)
+def test_page_shows_no_text_as_markup(compared_study):
+    page = study_page(compared_study)
     assert "<b>toy</b>" not in page
     assert "A &lt;b&gt;toy&lt;/b&gt; &amp; more" in page
     assert "<no> memory" not in page
 
 
-def test_page_shows_numbers_failures_and_differences(study):
-    page = study_page(study)
+def test_page_shows_numbers_failures_and_differences(compared_study):
+    page = study_page(compared_study)
     assert ">90.5 (0.7)</b>" in page
     assert "&lt;no&gt; memory" in page
     assert "One mean differs" in page
@@ -77,9 +67,9 @@ def test_page_shows_numbers_failures_and_differences(study):
     assert any(tip.startswith("KNN\n") and "paper 80.0 (1.0)" in tip for tip in tips)
 
 
-def test_page_gives_settings_versions_and_command(study):
-    page = study_page(study)
-    assert f"manyview bench run toy.toml --out {study.store.folder}" in page
+def test_page_gives_settings_versions_and_command(compared_study):
+    page = study_page(compared_study)
+    assert f"manyview bench run toy.toml --out {compared_study.store.folder}" in page
     assert "3.11.0" in page
     assert "n_neighbors" in page
 
@@ -115,7 +105,7 @@ def test_page_of_a_study_not_begun_says_so(make_study):
     assert "field is not here." in page
 
 
-def test_page_gives_the_p_value_against_the_best(study):
-    tips = Outline(study_page(study)).tips
+def test_page_gives_the_p_value_against_the_best(compared_study):
+    tips = Outline(study_page(compared_study)).tips
     assert "p value against the best: < 0.001" in tips
     assert not any("0.000" in tip for tip in tips)

@@ -37,7 +37,7 @@ class Figure:
 
 
 def section(heading: str, *parts: Markup | None, intro: str = "") -> Section:
-    """Return a section whose anchor comes from its heading; parts that are None are left out.
+    """Return a section, with an anchor from its heading; parts that are None are left out.
 
     Examples
     --------
@@ -99,17 +99,9 @@ def html_page(
         f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
     )
     page = render(
-        "page",
-        title=title,
-        sections=sections,
-        kicker=kicker,
-        lead=lead,
-        opening=opening,
-        policy=policy,
-        style=style,
-        script=script,
-        version=version("manyview"),
-    )
+        "page", title=title, sections=sections, kicker=kicker, lead=lead, opening=opening,
+        policy=policy, style=style, script=script, version=version("manyview"),
+    )  # fmt: skip
     return str(page).translate(CONTROLS).encode("utf-8", "replace").decode()
 
 

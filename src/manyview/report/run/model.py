@@ -127,24 +127,23 @@ def graph_section(
         rows.append([*row, _percent(facts.true_homophily)] if has_truth else row)
     ends = {first_name: first, last_name: last}
     n_bins = min(24, max(int(max(one.degrees.max() for one in ends.values())), 4))
-    charts = side_by_side(
+    degrees = {name: one.degrees for name, one in ends.items()}
+    strengths = {name: one.strengths for name, one in ends.items()}
+    charts = [
         histogram(
-            "Edges per sample",
-            {name: one.degrees for name, one in ends.items()},
-            x_name="edges",
-            description=f"The median in the {last_name} graph is {np.median(last.degrees):.0f}.",
+            f"{noun} per sample",
+            groups,
+            x_name=x_name,
+            description=f"The median in the {last_name} graph is "
+            f"{np.median(groups[last_name]):.{decimals}f}.",
             stacked=False,
-            n_bins=n_bins,
-        ),
-        histogram(
-            "Edge weight per sample",
-            {name: one.strengths for name, one in ends.items()},
-            x_name="sum of the edge weights",
-            description=f"The median in the {last_name} graph is {np.median(last.strengths):.2f}.",
-            stacked=False,
-            n_bins=24,
-        ),
-    )
+            n_bins=n,
+        )
+        for noun, x_name, groups, n, decimals in (
+            ("Edges", "edges", degrees, n_bins, 0),
+            ("Edge weight", "sum of the edge weights", strengths, 24, 2),
+        )
+    ]
     intro = _graph_intro(first_name, first, last_name, last)
     if threshold is not None:
         intro += (
@@ -157,7 +156,7 @@ def graph_section(
             "The graph by stage", columns, rows, note=COLUMN_WORDS,
             sortable=False, as_cards=True, hide_caption=True,
         ),
-        charts,
+        side_by_side(*charts),
         intro=intro,
     )  # fmt: skip
 
@@ -199,7 +198,7 @@ def training_section(run: Run, summary: FitSummary) -> Section | None:
 
 
 def stage_words(summary: FitSummary) -> str:
-    """Say which network the curves belong to, and how predictions changed between stages.
+    """Name the network of the curves, and the fraction of predictions each stage changed.
 
     Examples
     --------

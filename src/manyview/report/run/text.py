@@ -118,7 +118,7 @@ def _data_line(data: DataRecord) -> str:
 
 
 def labels_line(run: Run) -> str:
-    """Say how many labels were known or shown, and how the others were hidden."""
+    """Count the known or shown labels, and describe how the others were hidden."""
     asked = run.settings
     if asked.label_ratio is None:
         return f"{run.n_labeled:,} known, {run.n_unlabeled:,} unknown"

@@ -21,7 +21,7 @@ MIN_DATASETS = 6  # with fewer, the signed-rank test cannot give a p value below
 
 
 def average_ranks(rows: Sequence[Sequence[float]], *, higher_is_better: bool = True) -> list[float]:
-    """Return the mean rank of every method over all rows; 1 is best, ties share the mean rank.
+    """Return the mean rank of every method over all rows; 1 is best, ties get their mean rank.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def marked_columns(
 
 
 def _places(values: dict[int, float | None], metric: Metric) -> dict[int, int]:
-    """Return the place of each row by its rounded number; equal numbers share a place."""
+    """Return the place of each row by its rounded number; equal numbers get the same place."""
     shown = {n: round(value, metric.decimals) for n, value in values.items() if value is not None}
     order = sorted(set(shown.values()), reverse=metric.higher_is_better)
     return {n: order.index(value) + 1 for n, value in shown.items()} if len(shown) > 1 else {}
@@ -253,4 +253,6 @@ def tie_sentence(test: str, cells: Iterable[TableCell], of: str = "column") -> l
     """Name the test behind ties, if there are any."""
     if not any(cell.is_tied for cell in cells):
         return []
-    return [f"Clearly worse than the best of its {of}: p below {LEVEL:g} in {TESTS[test]}."]
+    return [
+        f"A result is clearly worse than the best of its {of} if p < {LEVEL:g} in {TESTS[test]}."
+    ]

@@ -11,6 +11,7 @@ from manyview.report.study.results import (
     Results,
     begun_entries,
     dataset_title,
+    is_own,
     point_title,
     ratio_title,
 )
@@ -131,8 +132,9 @@ def _single(study: Study, entry: Entry, results: Results) -> str:
 
 
 def _called(entry: Entry) -> str:
-    """Name an entry in a sentence; a lower-case title stands in quotes."""
-    return entry.title if entry.title != entry.title.lower() else f"“{entry.title}”"
+    """Name an entry in a sentence; lower-case titles other than our methods' stand in quotes."""
+    is_name = is_own(entry) or entry.title != entry.title.lower()
+    return entry.title if is_name else f"“{entry.title}”"
 
 
 def _listed(words: Iterable[str]) -> str:

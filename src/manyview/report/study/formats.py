@@ -32,7 +32,7 @@ def as_latex(table: Table, width: int = 0) -> str:
     r"""Write a table in LaTeX with booktabs rules: best in bold, second best underlined."""
     del width  # LaTeX breaks lines itself
     n_columns = len(table.header)
-    sentences = [*table.legend(r"\textbf{Bold}", r"\underline{underlined}", r"$\approx$")]
+    sentences = [*table.legend(r"\textbf{Bold}", r"\underline{Underlined}", r"$\approx$")]
     caption = " ".join([*sentences, *(escape_latex(one) for one in table.caption)])
     is_wide = n_columns > MAX_COLUMNS
     lines = [
@@ -86,11 +86,9 @@ def _spanning(n_columns: int, side: str, text: str) -> str:
 
 
 def _cell(cell: TableCell) -> str:
+    command = {BEST: r"\textbf", SECOND: r"\underline"}.get(cell.mark)
     text = escape_latex(cell.text)
-    if cell.mark == BEST:
-        text = f"\\textbf{{{text}}}"
-    elif cell.mark == SECOND:
-        text = f"\\underline{{{text}}}"
+    text = f"{command}{{{text}}}" if command else text
     raised = (r"$\approx$" if cell.is_tied else "") + cell.note
     return text + (f"\\rlap{{\\textsuperscript{{{raised}}}}}" if raised else "")
 
@@ -167,7 +165,7 @@ def as_markdown(table: Table, width: int = 0) -> str:
         head = [_escape_markdown(block.label), *heads[1:]]
         lines += ["", _markdown_row(head), _markdown_row(["---", *["---:"] * (len(heads) - 1)])]
         lines += [_markdown_row(map(_markdown_cell, row)) for row in block.rows]
-    sentences = [*table.legend("**Bold**", "*italics*", "≈"), *table.caption]
+    sentences = [*table.legend("**Bold**", "*Italics*", "≈"), *table.caption]
     lines += ["", _escape_markdown(" ".join(sentences), keep="*")]
     lines += [f"\n<sup>{letter}</sup> {_escape_markdown(note)}." for letter, note in table.notes]
     return "\n".join(lines)
@@ -211,11 +209,8 @@ def as_csv(study: Study, metric: str = "accuracy") -> str:
 
 
 def _markdown_cell(cell: TableCell) -> str:
-    text = _escape_markdown(cell.text)
-    if cell.mark == BEST:
-        text = f"**{text}**"
-    elif cell.mark == SECOND:
-        text = f"*{text}*"
+    stars = {BEST: "**", SECOND: "*"}.get(cell.mark, "")
+    text = f"{stars}{_escape_markdown(cell.text)}{stars}"
     return f"{text}{' ≈' if cell.is_tied else ''}{f'<sup>{cell.note}</sup>' if cell.note else ''}"
 
 

@@ -51,7 +51,7 @@ def _table(one: Table, *, title: str = "") -> Markup:
     for block in one.blocks:
         rows = [[row[0].text, *(_cell(row[n], footnotes) for n in order)] for row in block.rows]
         blocks.append(table(block.label, columns, rows, filterable=len(rows) > MAX_ROWS))
-    caption = " ".join([*one.legend("Bold", "underlined", "≈"), *one.caption])
+    caption = " ".join([*one.legend("Bold", "Underlined", "≈"), *one.caption])
     return render("study_table", title=title, blocks=blocks, caption=caption, notes=one.notes)
 
 

@@ -1,4 +1,4 @@
-"""Parts that charts share: scales, round ticks, axes, tooltips and the frame of a drawing."""
+"""Parts common to all charts: scales, round ticks, axes, tooltips and the frame of a drawing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -145,17 +145,7 @@ def chart(
     series in `key` where there are several.
     """
     return render(
-        "chart",
-        title=title,
-        drawing=drawing,
-        description=description,
-        width=f"{size[0]:g}",
-        height=f"{size[1]:g}",
-        key=key if len(key) > 1 else (),
-        key_kind=key_kind,
-        n_colors=N_COLORS,
-        controls=controls,
-        note=note,
-        kind=kind,
-        show_title=show_title,
-    )
+        "chart", title=title, note=note, show_title=show_title, kind=kind, controls=controls,
+        drawing=drawing, description=description, width=f"{size[0]:g}", height=f"{size[1]:g}",
+        key=key if len(key) > 1 else (), key_kind=key_kind, n_colors=N_COLORS,
+    )  # fmt: skip

@@ -59,7 +59,7 @@ def lines(
     from_zero: bool = True,
     note: str = "",
 ) -> Markup:
-    """Draw one line per series over shared places, with a band where a series has one."""
+    """Draw one line per series over common places, with a band where a series has one."""
     shown = [
         value
         for one in series
@@ -94,7 +94,7 @@ def bars(
     remarks: Sequence[str] | None = None,
     width: int = WIDTH,
 ) -> Markup:
-    """Draw horizontal bars, one row per name; several series are stacked or stand below each other.
+    """Draw horizontal bars, one row per name; several series are stacked or side by side.
 
     `remarks` has a few words per row, written after the bar.
     """

@@ -6,19 +6,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from manyview.report.html.markup import element, join
-from manyview.report.svg.axes import (
-    LETTER,
-    WIDTH,
-    Scale,
-    chart,
-    color,
-    hit_area,
-    label,
-    line_path,
-    round_ticks,
-    shorten,
-    tip_text,
-)
+from manyview.report.svg import axes
+from manyview.report.svg.axes import LETTER, WIDTH, Scale, label
 
 ROW, SHIFT = 20.0, 5.0  # height of a row, distance between the dots of two series
 MAX_LETTERS = 22  # of a row's name
@@ -52,7 +41,7 @@ def dot_chart(
     for dot in dots:
         if dot.value is not None:
             shown += [dot.value - dot.spread, dot.value + dot.spread]
-    ticks = round_ticks(min(shown), max(shown), 5) if shown else [0.0, 1.0]
+    ticks = axes.round_ticks(min(shown), max(shown), 5) if shown else [0.0, 1.0]
     left = 12 + LETTER * min(max(len(row.name) for row in rows), MAX_LETTERS)
     height = ROW * max(1.0, 0.55 * len(series))
     x = Scale(ticks[0], ticks[-1], left, WIDTH - 14)
@@ -65,7 +54,7 @@ def dot_chart(
         for tick in ticks
     ]
     drawn = [_row(row, series, 6 + n * height, height, x) for n, row in enumerate(rows)]
-    return chart(
+    return axes.chart(
         title,
         join(*axis, *drawn, label(x_name, (left + WIDTH) / 2, bottom + 33, "middle muted")),
         size=(WIDTH, bottom + 40),
@@ -79,20 +68,20 @@ def dot_chart(
 def _row(row: DotRow, series: Sequence[str], top: float, height: float, x: Scale) -> Markup:
     middle = top + height / 2
     weight = " strong" if row.is_strong else ""
-    name = label(shorten(row.name, MAX_LETTERS), x.start - 8, middle + 4, f"end{weight}")
-    marks = [hit_area(0, top, WIDTH, height), name]
+    name = label(axes.shorten(row.name, MAX_LETTERS), x.start - 8, middle + 4, f"end{weight}")
+    marks = [axes.hit_area(0, top, WIDTH, height), name]
     for number, dot in enumerate(row.dots):
         y = round(middle + (number - (len(row.dots) - 1) / 2) * SHIFT, 1)
         if dot is not None and dot.paper is not None:
             marks.append(label("×", x(dot.paper), y + 4, "middle muted"))
         if dot is not None and dot.value is not None:
             ends = [(x(dot.value - dot.spread), y), (x(dot.value + dot.spread), y)]
-            marks.append(line_path(ends, number))
-            marks.append(element("circle", cx=x(dot.value), cy=y, r=4, class_=color(number)))
+            marks.append(axes.line_path(ends, number))
+            marks.append(element("circle", cx=x(dot.value), cy=y, r=4, class_=axes.color(number)))
     if not any(dot is not None and dot.value is not None for dot in row.dots):
         marks.append(label("no result", x.start + 6, middle + 4, "muted"))
     read = [
         (name, "not planned" if dot is None else dot.text)
         for name, dot in zip(series, row.dots, strict=True)
     ]
-    return element("g", *marks, data_tip=tip_text(row.name, read))
+    return element("g", *marks, data_tip=axes.tip_text(row.name, read))

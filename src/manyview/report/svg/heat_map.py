@@ -58,10 +58,10 @@ def heat_map(
     ]
     for column, name in enumerate(column_names):
         x, y = round(left + (column + 0.5) * size, 1), round(top - 8, 1)
-        turn = f"rotate(-45 {x:g} {y:g})" if is_slanted else None
+        rotation = f"rotate(-45 {x:g} {y:g})" if is_slanted else None
         if column % every == 0:
             kind = "start" if is_slanted else "middle"
-            names.append(label(shorten(name, MAX_LETTERS), x, y, kind, transform=turn))
+            names.append(label(shorten(name, MAX_LETTERS), x, y, kind, transform=rotation))
     x, y = round(left + n_columns * size / 2, 1), round(top + n_rows * size / 2, 1)
     drawing = join(
         label(axes[0], 12, y, "middle muted", transform=f"rotate(-90 12 {y:g})"),
