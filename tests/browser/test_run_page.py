@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: quiet, alone, alive, in both themes, on a phone."""
+"""The page of a run in a real browser: interactive, in both themes, on a phone."""
 
 import pytest
 from pages import fit_nasty, run_of

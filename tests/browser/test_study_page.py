@@ -1,4 +1,4 @@
-"""The page of a study in a real browser: quiet, alone, alive, in both themes, on a phone."""
+"""The page of a study in a real browser: interactive, in both themes, on a phone."""
 
 from pathlib import Path
 

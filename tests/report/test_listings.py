@@ -21,7 +21,7 @@ def test_catalog_has_one_line_per_data_set():
         "samples",
         "features",
         "classes",
-        "here",
+        "found",
     ]
     assert lines[-1].split() == ["digits", "-", "1,797", "64/33/72/16/25", "10", "yes"]
     assert any("1870 + 2 graphs" in line and line.endswith("no") for line in lines)
@@ -42,7 +42,7 @@ Source        http://yann.lecun.com/exdb/mnist
 Defects       View 2 (LDA) was fitted with all labels, so it leaks them: every result on it is too
               good.
               View 3 is a copy of view 2; the paper calls it neighborhood preserving embedding.
-File          MNIST.mat, not here: set MANYVIEW_DATA or --data-dir
+File          MNIST.mat, not found: set MANYVIEW_DATA or --data-dir
 SHA-256       287d2ed050b3fbe591ec0e2effe725d23b0f3a4d5c7c4583f9ddbd8cc60b1b94"""
     )
 

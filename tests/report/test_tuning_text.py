@@ -31,7 +31,7 @@ def test_next_command_repeats_what_decides_the_labels_and_the_method():
 
 
 @pytest.mark.parametrize(
-    ("trial", "left", "told"),
+    ("trial", "left", "text"),
     [
         (Trial(0, "search", {}, (0.5, 1.0), 2.0), 600, "defaults: 0.7500 (2 s, about 10 min left)"),
         (Trial(3, "search", {}, (), 1.0, "no"), 60, "trial 3: failed: no (1 s, about 60 s left)"),
@@ -42,5 +42,5 @@ def test_next_command_repeats_what_decides_the_labels_and_the_method():
         ),
     ],
 )
-def test_step_line_shows_score_and_time(trial, left, told):
-    assert step_line(Step(trial, 1, 5, left)) == told
+def test_step_line_shows_score_and_time(trial, left, text):
+    assert step_line(Step(trial, 1, 5, left)) == text

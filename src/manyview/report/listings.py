@@ -24,7 +24,7 @@ def catalog_text(cards: Iterable[tuple[DatasetCard, bool]]) -> str:
         )
         for card, here in cards
     ]
-    header = ("name", "in the paper", "samples", "features", "classes", "here")
+    header = ("name", "in the paper", "samples", "features", "classes", "found")
     return set_table(header, rows, "<<><><")
 
 
@@ -40,7 +40,7 @@ def card_text(card: DatasetCard, here: bool, width: int) -> str:
         ("Views", [names]),
         ("Source", [card.source]),
         ("Defects", list(card.defects) or ["none known"]),
-        ("File", [place if here else f"{place}, not here: set MANYVIEW_DATA or --data-dir"]),
+        ("File", [place if here else f"{place}, not found: set MANYVIEW_DATA or --data-dir"]),
         ("SHA-256", [card.sha256 or "unknown"]),
     ]
     return set_sections(sections, width)

@@ -34,7 +34,7 @@ def test_unknown_format_is_refused_before_anything_is_drawn(make_study, mixed, t
         write_figures(study, tmp_path, ["gif"])
 
 
-def test_study_without_a_figure_says_so(make_study, tmp_path):
+def test_study_without_a_figure_is_refused(make_study, tmp_path):
     study = make_study(HEAD + "[methods.knn]\n", lambda cell, trial: None)
     with pytest.raises(InputError, match="fill no figure yet"):
         write_figures(study, tmp_path)

@@ -26,7 +26,7 @@ def test_table_is_sortable_from_three_rows_on():
     assert "data-sortable" not in fixed.all("table")[0]
 
 
-def test_table_says_how_it_is_sorted_and_what_does_not_sort():
+def test_table_marks_its_order_and_columns_that_do_not_sort():
     columns = [Column("name"), Column("notes", is_sortable=False)]
     parts = parts_of(table("Animals", columns, ROWS, sorted_by=0))
     assert [heading.get("aria-sort") for heading in parts.all("th", scope="col")] == [

@@ -55,25 +55,25 @@ def test_least_certain_are_open_and_contradicted_were_given(facts):
     assert facts.contradicted(5).tolist() == [0]
 
 
-def test_map_keeps_what_varies_most_and_says_how_much():
+def test_map_keeps_the_main_components_and_their_explained_variance():
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(50, 1)) * np.array([1.5, -1.5, 0, 0])
     logits += rng.normal(size=(50, 1)) * np.array([0, 0, 0.5, -0.5])
     distributions = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    places, share = map_places(distributions)
-    assert share == pytest.approx(1)
+    places, explained = map_places(distributions)
+    assert explained == pytest.approx(1)
     assert places[:, 0].std() > places[:, 1].std()
     centered = logits - logits.mean(axis=0)
     np.testing.assert_allclose((places**2).sum(axis=1), (centered**2).sum(axis=1))
 
 
 def test_map_takes_two_classes_certain_predictions_and_equal_samples():
-    places, share = map_places(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    places, explained = map_places(np.array([[1.0, 0.0], [0.0, 1.0]]))
     assert np.isfinite(places).all()
-    assert share == pytest.approx(1)
-    places, share = map_places(np.full((3, 4), 0.25))
+    assert explained == pytest.approx(1)
+    places, explained = map_places(np.full((3, 4), 0.25))
     assert (places == 0).all()
-    assert share == 0
+    assert explained == 0
 
 
 # 0 and 1 are of one class, 2 and 3 of the other; 3 is linked to nobody; loops do not count.

@@ -103,7 +103,7 @@ def test_page_of_every_method_is_whole(fitted, name):
 
 @pytest.fixture
 def large():
-    """10,000 samples of 20 classes in 6 views, with a model made by hand."""
+    """10,000 samples of 20 classes in 6 views, with a synthetic model."""
     rng = np.random.default_rng(0)
     n_samples, n_classes, n_views = 10_000, 20, 6
     names = np.array([f"class {number}" for number in range(n_classes)], dtype=object)

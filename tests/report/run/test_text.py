@@ -105,7 +105,7 @@ def test_given_labels_have_no_split():
     assert "Result    1,188 samples labeled\n" in text
 
 
-def test_run_with_nothing_left_to_label_says_so():
+def test_run_with_nothing_left_to_label_has_its_own_result_line():
     settings = replace(RUN.settings, label_ratio=None)
     run = replace(RUN, settings=settings, scores=None, doubts=(), n_labeled=1200, n_unlabeled=0)
     assert "Result    no sample was left to label\n" in run_text(run, width=100)

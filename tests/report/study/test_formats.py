@@ -28,7 +28,7 @@ def test_text_names_a_data_set_again_where_its_columns_are_set_below(toy_study):
     assert below.count("barn") == 4  # ours and the paper's, with both label ratios
 
 
-def test_text_says_what_its_marks_mean(toy_study):
+def test_text_explains_its_marks(toy_study):
     text = tables_as(toy_study, width=100)
     assert "*91.0 (1.0)" in text
     assert "*: best. +: second best." in text

@@ -98,7 +98,7 @@ def test_page_draws_what_was_kept(make_study, done, kept):
     assert "selected, 3 edges" in page
 
 
-def test_page_of_a_study_not_begun_says_so(make_study):
+def test_page_of_a_study_without_results_has_no_charts(make_study):
     study = make_study(HEAD + METHODS, lambda cell, trial: None, {"field": "field is not here."})
     page = study_page(study)
     assert "No trial of this study has finished yet." in page
