@@ -144,9 +144,10 @@ def with_options(verb: Callable[..., None]) -> Callable[..., None]:
     flat: dict[str, inspect.Parameter] = {}
     groups: dict[str, tuple[type, list[str]]] = {}
     for name, parameter in inspect.signature(verb).parameters.items():
-        if is_dataclass(parameter.annotation):
-            fields = inspect.signature(parameter.annotation).parameters
-            groups[name] = (parameter.annotation, list(fields))
+        group = parameter.annotation
+        if isinstance(group, type) and is_dataclass(group):
+            fields = inspect.signature(group).parameters
+            groups[name] = (group, list(fields))
             flat |= fields
         else:
             flat[name] = parameter

@@ -175,7 +175,7 @@ class Store:
     def _not_written(self, error: OSError) -> DataFileError:
         return DataFileError(
             f"The store {self.folder} cannot be written: {error.strerror or error}. Its records "
-            "are intact. Free disk space or name another folder, and run the plan again to continue."
+            "are intact. Free disk space or name another folder, and run again to continue."
         )
 
 
