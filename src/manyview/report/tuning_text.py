@@ -17,7 +17,7 @@ STOPPED = {
 }
 FILES = {
     "tuning.json": "the parameters, for: manyview fit --params",
-    "trials.csv": "every configuration with its score",
+    "candidates.csv": "every configuration with its score",
     "importance.svg": "what mattered",
 }
 
@@ -25,12 +25,12 @@ FILES = {
 def tuning_text(tuned: TunedData, width: int) -> str:
     """Say what was tried, what was chosen beside the defaults, and what to do next."""
     tuning, data = tuned.tuning, tuned.data
-    n_tried = sum(trial.stage == "search" for trial in tuning.trials_)
+    n_tried = sum(trial.stage == "search" for trial in tuning.candidates_)
     sections = [
         ("Data", [f"{data.name}: {data.n_samples:,} samples, {tuned.n_labeled:,} labels seen"]),
         ("Method", [tuning.method]),
     ]
-    if tuning.trials_:
+    if tuning.candidates_:
         tried = f"{n_tried} configurations in {format_duration(tuning.seconds)}"
         sections.append(("Tried", [tried + STOPPED.get(tuning.stopped_, "")]))
     sections += [("", [""]), ("Result", [tuning.note_.replace("force=True", "--force"), ""])]
@@ -80,8 +80,8 @@ def next_command(tuned: TunedData) -> str:
 
 def step_line(step: Step) -> str:
     """Tell of one trial: its score, its time, and how long the rest will take."""
-    trial = step.trial
-    name = "defaults" if trial.number == 0 else f"trial {trial.number}"
+    trial = step.candidate
+    name = "defaults" if trial.number == 0 else f"candidate {trial.number}"
     what = f"{name} again, on fresh folds" if trial.stage == "confirmation" else name
     score = f"failed: {trial.error}" if trial.score is None else f"{trial.score:.4f}"
     left = f", about {format_duration(step.seconds_left)} left" if step.seconds_left > 0 else ""
@@ -94,7 +94,7 @@ def proposal_text(proposal: Proposal, width: int) -> str:
         (name, str(label), f"{probability:.2f}") for name, label, probability in proposal.rows()
     ]
     told = set_table(("sample_id", "label so far", "probability"), rows, "<<>")
-    n_open = f"{len(rows)} of {proposal.n_open:,} unlabeled samples ({proposal.strategy})"
+    n_open = f"{len(rows)} of {proposal.n_unlabeled:,} unlabeled samples ({proposal.strategy})"
     sections = [("Run", [str(proposal.folder)]), ("Label next", [n_open, "", told])]
     return set_sections(sections, width)
 

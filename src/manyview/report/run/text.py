@@ -51,9 +51,10 @@ def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
             ],
         )
     )
-    if run.doubts:
+    if run.least_confident:
         doubts = ", ".join(
-            f"{doubt.sample_id} ({doubt.label}, {doubt.probability:.2f})" for doubt in run.doubts
+            f"{doubt.sample_id} ({doubt.label}, {doubt.probability:.2f})"
+            for doubt in run.least_confident
         )
         sections[-1][1].extend([f"Least certain, with label and probability: {doubts}.", ""])
     files = {
