@@ -86,9 +86,9 @@ def test_claims_of_dead_runners_do_not_count(store, monkeypatch):
     (place / "b").write_text(json.dumps(vars(here) | {"host": "elsewhere"}))
     (place / "c").write_text("half a cla")
     assert set(store.running()) == {"b"}
-    os.utime(place / "b", (0, 0))  # no sign for long
+    os.utime(place / "b", (0, 0))  # no heartbeat for long
     assert store.running() == {}
-    store.sign_of_life(["b"])
+    store.heartbeat(["b"])
     assert set(store.running()) == {"b"}
     assert store.claim(["a", "b", "c"]) == "a"
 
@@ -130,7 +130,7 @@ def test_a_writer_killed_at_any_moment_damages_nothing(store):
         assert json.loads(line)["status"] == "done"
 
 
-def test_full_disk_is_one_clear_sentence_and_leaves_the_store_whole(store, monkeypatch):
+def test_full_disk_is_one_clear_sentence_and_leaves_the_store_intact(store, monkeypatch):
     store.add(record("a"))
 
     def no_space(descriptor):

@@ -48,7 +48,7 @@ def propose_labels(
     n_unlabeled = int((~is_labeled).sum())
     if n > n_unlabeled:
         raise InputError(
-            f"n must be at most the number of unlabeled samples, {n_unlabeled}; got {n}.",
+            f"n must be at most the number of unlabeled samples, {n_unlabeled:,}; got {n}.",
             parameter="n",
         )
     uncertainty = margin_uncertainty(model.label_distributions_)

@@ -142,36 +142,30 @@ def as_typed(error: ManyviewError) -> str:
     """
     from manyview.data.io.reading import ReadOptions
 
-    text, options = str(error), _options()
+    text = str(error)
     hinted = ["labels", *vars(ReadOptions())]
     if isinstance(error, InputError) and error.parameter is not None:
         name = error.parameter.rpartition("__")[2]
-        typed = options.get(name, f"-p {name}")
         rest = text.removeprefix(f"{name} ")
-        text = f"{typed}: {text}" if rest == text else f"{typed} {rest}"
+        text = f"{_typed(name)}: {text}" if rest == text else f"{_typed(name)} {rest}"
         hinted.append(name)
     for name in hinted:
         start, *values = text.split(f" {name}=")
-        typed = options.get(name, f"-p {name}")
         text = start + "".join(
-            f" {typed}{value}" if value[:1] in ("", *" .,;)") else f" {typed} {value}"
+            f" {_typed(name)}{'' if value[:1] in ('', *' .,;)') else ' '}{value}"
             for value in values
         )
     return text
 
 
-def _options() -> dict[str, str]:
-    """Return the options of all verbs, as typed, by parameter."""
-    found: dict[str, str] = {}
+def _typed(name: str) -> str:
+    """Return how a parameter is typed: `--out`, `-n`, or `-p tau`."""
     commands: list[Any] = [typer.main.get_command(app)]
     for command in commands:
         commands += getattr(command, "commands", {}).values()
-        found |= {
-            one.name: max(one.opts, key=len)
-            for one in command.params
-            if one.opts[0].startswith("-")
-        }
-    return found
+    options = {option for command in commands for one in command.params for option in one.opts}
+    spelled = name.removeprefix("n_").replace("_", "-")
+    return next((one for one in (f"--{spelled}", f"-{name}") if one in options), f"-p {name}")
 
 
 def _fail(message: str) -> int:

@@ -62,7 +62,7 @@ def fit(
             "whole view are always kept.",
         ),
     ] = None,
-    cache: Annotated[
+    cache_dir: Annotated[
         str | None, option("DIR", "Folder of cached neighbors, for later fits on the same data.")
     ] = None,
     data_options: DataOptions,
@@ -95,7 +95,7 @@ def fit(
         annotate=annotate,
         out=out,
     )
-    with config_context(cache_dir=cache):
+    with config_context(cache_dir=cache_dir):
         run = fit_run(
             settings,
             verbose=sys.stderr.isatty() and not (quiet or as_json),

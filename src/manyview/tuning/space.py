@@ -49,9 +49,8 @@ def default_space(model: MultiViewClassifier, n_samples: int) -> dict[str, list[
             space[path] = [own, *choices]
     if not space:
         raise InputError(
-            f"There is no default space for {model.card.name}. Name the values to try: "
-            "space={'name': [value, value]}.",
-            parameter="space",
+            f"There is no default search space for {model.card.name}. Name the values to try in "
+            "Python: tune(..., space={'name': [value, value]})."
         )
     return space
 
