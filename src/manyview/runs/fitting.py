@@ -145,8 +145,9 @@ def _record(
     unseen = [label for label in data_record.classes if label not in known]
     if unseen:
         messages.append(
-            f"{len(unseen)} of {len(data_record.classes)} classes have no labeled sample, so none "
-            f"can be predicted: {shown_names(unseen)}."
+            f"{len(unseen)} of {len(data_record.classes)} classes "
+            f"{'has' if len(unseen) == 1 else 'have'} no labeled sample and cannot be predicted: "
+            f"{shown_names(unseen)}."
         )
     if is_labeled.all():
         messages.append("every sample has a label, so none was left to label.")
