@@ -14,7 +14,10 @@ from manyview.runs.records import csv_text, read_record, read_sample_ids
 
 @dataclass(frozen=True)
 class Proposal:
-    """Samples to label next, most useful first, with their predicted labels."""
+    """Samples to label next, most useful first, with their predicted labels.
+
+    `n_unlabeled` counts all samples without a label.
+    """
 
     folder: Path
     strategy: str

@@ -10,21 +10,20 @@ import typer
 
 from manyview.cli.bench import bench_app
 from manyview.cli.console import print_json, print_text, width
-from manyview.cli.options import INTERRUPTED, AsJson, DataDir, argument, examples
-from manyview.cli.runs import explain, fit, predict
-from manyview.cli.tuning import propose, tune
+from manyview.cli.options import INTERRUPTED, AsJson, DataDir, argument, examples, make_app
+from manyview.cli.runs import explain, fit, predict, propose
+from manyview.cli.tuning import tune
 from manyview.errors import InputError, ManyviewError
 
 # Libraries that take long to import (torch, scikit-learn) are imported by the verbs that need them.
 
-app = typer.Typer(
-    name="manyview",
-    help="Label a whole multi-view data set from a few known labels.",
-    epilog=examples("manyview fit digits --label-ratio 0.02", "manyview fit --help"),
+app = make_app(
+    "manyview",
+    "Label a whole multi-view data set from a few known labels.",
+    "manyview fit digits --label-ratio 0.02",
+    "manyview fit --help",
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 USER_ERROR = 2
 # Base of all usage errors, in the click that this typer carries or stands on.

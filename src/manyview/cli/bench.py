@@ -18,6 +18,7 @@ from manyview.cli.options import (
     Quiet,
     argument,
     examples,
+    make_app,
     option,
     with_options,
 )
@@ -27,13 +28,12 @@ if TYPE_CHECKING:
     from manyview.experiments.study import Study
     from manyview.experiments.trial import Trial
 
-bench_app = typer.Typer(
-    name="bench",
-    help="Run the trials of a plan and show the results.",
-    epilog=examples("manyview bench plans", "manyview bench run quick --jobs 2"),
+bench_app = make_app(
+    "bench",
+    "Run the trials of a plan and show the results.",
+    "manyview bench plans",
+    "manyview bench run quick --jobs 2",
     no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 PlanName = Annotated[str, argument("PLAN", "A name from `manyview bench plans`, or a TOML file.")]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manyview.cli.console import print_json, print_text
+
 if TYPE_CHECKING:
     from manyview.runs.settings import RunSettings
     from manyview.runs.sources import DataSource
@@ -29,6 +31,18 @@ def argument(metavar: str, text: str) -> Any:
 def examples(*commands: str) -> str:
     """Lay out the examples at the end of a verb's help, one command per line."""
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
+
+
+def make_app(name: str, text: str, *commands: str, **settings: Any) -> typer.Typer:
+    """Return a group of verbs whose help is plain text and ends with examples."""
+    return typer.Typer(
+        name=name,
+        help=text,
+        epilog=examples(*commands),
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        **settings,
+    )
 
 
 Data = Annotated[
@@ -94,6 +108,28 @@ class DataOptions:
         keys = self.views_key
         options["views_key"] = keys[0] if keys and len(keys) == 1 else keys or None
         return DataSource(tuple(data), labels, self.data_dir, ReadOptions(**options))
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """Options that say what to print."""
+
+    quiet: Quiet = False
+    as_json: AsJson = False
+
+    @property
+    def has_text(self) -> bool:
+        """Whether text is printed."""
+        return not (self.quiet or self.as_json)
+
+    def show(
+        self, document: Callable[[], Any], text: Callable[[], str], *, err: bool = False
+    ) -> None:
+        """Print a result as one JSON document, as text, or not at all."""
+        if self.as_json:
+            print_json(document())
+        elif not self.quiet:
+            print_text(text(), err=err)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The verbs `fit`, `predict` and `explain`: a run, and what to do with its model."""
+"""The verbs `fit`, `predict`, `explain` and `propose`: a run, and what to do with it."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ from manyview.cli.options import (
     DataOptions,
     Labels,
     ModelOptions,
-    Quiet,
+    OutputOptions,
     Run,
     option,
     with_options,
@@ -66,8 +66,7 @@ def fit(
         str | None, option("DIR", "Folder of cached neighbors, for later fits on the same data.")
     ] = None,
     data_options: DataOptions,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    output: OutputOptions,
 ) -> None:
     """Label all samples of DATA from the known labels.
 
@@ -98,15 +97,12 @@ def fit(
     with config_context(cache_dir=cache_dir):
         run = fit_run(
             settings,
-            verbose=sys.stderr.isatty() and not (quiet or as_json),
+            verbose=sys.stderr.isatty() and output.has_text,
             extra_files=None if no_report else report_files,
         )
     for warning in run.warnings:
         typer.echo(f"Warning: {warning}", err=True)
-    if as_json:
-        print_json(run.document())
-    elif not quiet:
-        print_text(run_text(run, width(), has_report=not no_report))
+    output.show(run.document, lambda: run_text(run, width(), has_report=not no_report))
 
 
 @with_options
@@ -120,8 +116,7 @@ def predict(
     ] = None,
     abstain_below: AbstainBelow = None,
     data_options: DataOptions,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    output: OutputOptions,
 ) -> None:
     """Label new samples with the model of RUN.
 
@@ -137,12 +132,13 @@ def predict(
     prediction = predict_run(run, source, abstain_below=abstain_below)
     if out is not None:
         write_predictions(prediction, out)
-    elif not as_json:
+    elif not output.as_json:
         typer.echo(prediction.csv(), nl=False)
-    if as_json:
-        print_json(prediction.document(out))
-    elif not quiet:
-        print_text(prediction_text(prediction, out, width()), err=out is None)
+    output.show(
+        lambda: prediction.document(out),
+        lambda: prediction_text(prediction, out, width()),
+        err=out is None,
+    )
 
 
 @with_options
@@ -171,3 +167,34 @@ def explain(
         print_json(reasons.document())
     else:
         print_text(reasons_text(reasons, width()))
+
+
+@with_options
+def propose(
+    *,
+    run: Run,
+    n: Annotated[int, option("N", "Number of samples.", "-n")] = 10,
+    strategy: Annotated[
+        str,
+        option(
+            "coverage|uncertainty",
+            "Uncertain samples that are similar to many others, or the most uncertain ones.",
+        ),
+    ] = "coverage",
+    out: Annotated[
+        Path | None, option("FILE", "CSV file to fill in: sample_id, label (empty).")
+    ] = None,
+    output: OutputOptions,
+) -> None:
+    """List the samples of RUN to label next, most useful first."""
+    from manyview.active_learning.proposed_run import propose_for_run
+    from manyview.report.tuning_text import proposal_text
+    from manyview.runs.predicting import check_writable
+    from manyview.system.files import write_whole
+
+    if out is not None:
+        check_writable(out)
+    proposal = propose_for_run(run, n, strategy=strategy)
+    if out is not None:
+        write_whole(out, proposal.csv())
+    output.show(proposal.document, lambda: proposal_text(proposal, width()))

@@ -1,4 +1,4 @@
-"""The verbs `tune` and `propose`."""
+"""The verb `tune`."""
 
 import sys
 from pathlib import Path
@@ -6,15 +6,13 @@ from typing import Annotated
 
 import typer
 
-from manyview.cli.console import print_json, print_text, width
+from manyview.cli.console import print_text, width
 from manyview.cli.options import (
     INTERRUPTED,
-    AsJson,
     Data,
     DataOptions,
     ModelOptions,
-    Quiet,
-    Run,
+    OutputOptions,
     option,
     with_options,
 )
@@ -42,8 +40,7 @@ def tune(
         ),
     ] = None,
     data_options: DataOptions,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    output: OutputOptions,
 ) -> None:
     """Choose parameters by cross-validation on the known labels.
 
@@ -61,46 +58,9 @@ def tune(
         minutes=minutes,
         scoring=scoring,
         force=force,
-        on_step=None if quiet or as_json else lambda step: print_text(step_line(step), err=True),
+        on_step=(lambda step: print_text(step_line(step), err=True)) if output.has_text else None,
         extra_files=tuning_files,
     )
-    if as_json:
-        print_json(tuned.document())
-    elif not quiet:
-        print_text(tuning_text(tuned, width()))
+    output.show(tuned.document, lambda: tuning_text(tuned, width()))
     if tuned.tuning.stopped_ == "interrupted":
         sys.exit(INTERRUPTED)  # past `main`, which would print that nothing was written
-
-
-def propose(
-    *,
-    run: Run,
-    n: Annotated[int, option("N", "Number of samples.", "-n")] = 10,
-    strategy: Annotated[
-        str,
-        option(
-            "coverage|uncertainty",
-            "Uncertain samples that are similar to many others, or the most uncertain ones.",
-        ),
-    ] = "coverage",
-    out: Annotated[
-        Path | None, option("FILE", "CSV file to fill in: sample_id, label (empty).")
-    ] = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-) -> None:
-    """List the samples of RUN to label next, most useful first."""
-    from manyview.active_learning.proposed_run import propose_for_run
-    from manyview.report.tuning_text import proposal_text
-    from manyview.runs.predicting import check_writable
-    from manyview.system.files import write_whole
-
-    if out is not None:
-        check_writable(out)
-    proposal = propose_for_run(run, n, strategy=strategy)
-    if out is not None:
-        write_whole(out, proposal.csv())
-    if as_json:
-        print_json(proposal.document())
-    elif not quiet:
-        print_text(proposal_text(proposal, width()))

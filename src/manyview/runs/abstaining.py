@@ -14,14 +14,8 @@ UNKNOWN_WORD = "unknown"
 class Abstention:
     """Effect of abstention on the samples without a label.
 
-    Attributes
-    ----------
-    below
-        Predictions with a lower probability are unknown.
-    n_predicted, n_unknown
-        Samples with a prediction, and the others.
-    accuracy
-        Of the predictions whose true label is known; None if there are none.
+    Predictions with a probability lower than `below` are unknown. `accuracy` is that of the
+    predictions whose true label is known; None if there are none.
     """
 
     below: float

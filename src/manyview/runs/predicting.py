@@ -12,14 +12,7 @@ from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError
 from manyview.methods import find_method
 from manyview.runs.abstaining import UNKNOWN_WORD, abstain, check_class_names
-from manyview.runs.records import (
-    FORMAT_VERSION,
-    DataRecord,
-    Scores,
-    csv_text,
-    read_record,
-    score,
-)
+from manyview.runs.records import FORMAT_VERSION, DataRecord, Scores, csv_text, read_record, score
 from manyview.runs.sources import DataSource
 from manyview.system.files import write_whole
 from manyview.validation import check_fraction

@@ -57,7 +57,10 @@ class DataRecord:
 
 @dataclass(frozen=True)
 class ClassRecord:
-    """One class: how many samples have its label, and how many others are predicted to."""
+    """One class.
+
+    `n_labeled` samples have its label, and `n_found` others are predicted to.
+    """
 
     label: Any
     n_labeled: int
@@ -68,16 +71,8 @@ class ClassRecord:
 class TrainingRecord:
     """Facts about the fit; None for what a method does not have.
 
-    Attributes
-    ----------
-    n_epochs
-        Of the last network.
-    neighbor_recall
-        By view, the fraction of true neighbors found; 1 for exact search.
-    n_networks
-        Networks trained one after the other.
-    scaling
-        By view.
+    `n_epochs` counts the epochs of the last of the `n_networks` that were trained. By view,
+    `neighbor_recall` is the fraction of true neighbors found (1 for exact search).
     """
 
     seconds: float
@@ -91,7 +86,10 @@ class TrainingRecord:
 
 @dataclass(frozen=True)
 class LeastConfident:
-    """A sample whose predicted label has a low probability."""
+    """A sample whose predicted label has a low probability.
+
+    `label` is the predicted one.
+    """
 
     sample_id: str
     label: Any

@@ -21,18 +21,6 @@ STUDY_NAME = "study.json"
 FORMAT, FORMAT_VERSION = "manyview tuning study", 1
 SEARCH, CONFIRMATION = "search", "confirmation"
 CLAIM = "tuning"
-# What to call a field of study.json that differs.
-WORDS = {
-    "views": "other samples",
-    "labels": "other labels",
-    "method": "another method",
-    "params": "other parameters of the method",
-    "space": "another space",
-    "scoring": "another scoring",
-    "n_splits": "another n_splits",
-    "n_repeats": "another n_repeats",
-    "seed": "another random_state",
-}
 
 
 @dataclass(frozen=True)
@@ -124,6 +112,20 @@ def stored_seed(folder: Path | None) -> int | None:
     return seed if isinstance(seed, int) else None
 
 
+# What to call a field of study.json that differs.
+_WORDS = {
+    "views": "other samples",
+    "labels": "other labels",
+    "method": "another method",
+    "params": "other parameters of the method",
+    "space": "another space",
+    "scoring": "another scoring",
+    "n_splits": "another n_splits",
+    "n_repeats": "another n_repeats",
+    "seed": "another random_state",
+}
+
+
 def _check_folder(folder: Path, study: Mapping[str, Any]) -> None:
     file = folder / STUDY_NAME
     if folder.exists() and not folder.is_dir():
@@ -136,10 +138,10 @@ def _check_folder(folder: Path, study: Mapping[str, Any]) -> None:
         return
     stored = _read(file)
     asked = json.loads(json.dumps(study))
-    differ = [name for name in WORDS if stored.get(name) != asked.get(name)]
+    differ = [name for name in _WORDS if stored.get(name) != asked.get(name)]
     if differ:
         raise InputError(
-            f"{folder} holds another tuning: it has {', '.join(WORDS[name] for name in differ)}. "
+            f"{folder} holds another tuning: it has {', '.join(_WORDS[name] for name in differ)}. "
             "Name another folder, or repeat the call that started it."
         )
 
