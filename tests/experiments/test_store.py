@@ -114,16 +114,16 @@ def test_a_writer_killed_at_any_moment_damages_nothing(store):
         "    print(key, flush=True)\n"
     )
     rng = random.Random(0)
-    told = set()
+    printed = set()
     for attempt in range(6):
         command = [sys.executable, "-c", script, str(store.folder), str(attempt)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-            told.add(writer.stdout.readline().strip())
+            printed.add(writer.stdout.readline().strip())
             time.sleep(rng.uniform(0.0, 0.1))
             os.kill(writer.pid, signal.SIGKILL)
-            told |= {line.strip() for line in writer.stdout if line.endswith("\n")}
+            printed |= {line.strip() for line in writer.stdout if line.endswith("\n")}
     records = Store(store.folder).records()
-    assert told <= set(records)
+    assert printed <= set(records)
     store.add(record("last"))
     assert "last" in Store(store.folder).records()
     for line in (store.folder / RECORDS_NAME).read_text().splitlines():

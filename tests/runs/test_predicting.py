@@ -163,10 +163,10 @@ def test_output_must_be_a_file_in_a_folder_that_exists(tmp_path):
 
 
 def test_columns_of_new_tables_may_come_in_another_order(tmp_path, tiny_views):
-    def write(folder, *, turned):
+    def write(folder, *, is_reversed):
         folder.mkdir()
         for name, view in tiny_views.views.items():
-            step = -1 if turned else 1
+            step = -1 if is_reversed else 1
             header = [f"{name}{i}" for i in range(view.shape[1])][::step]
             lines = [",".join(["id", *header])]
             lines += [
@@ -176,14 +176,14 @@ def test_columns_of_new_tables_may_come_in_another_order(tmp_path, tiny_views):
             (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
         return DataSource((str(folder),))
 
-    source = write(tmp_path / "fitted", turned=False)
+    source = write(tmp_path / "fitted", is_reversed=False)
     labels = "id,label\n" + "".join(f"s{i},{v}\n" for i, v in enumerate(tiny_views.known_labels))
     (tmp_path / "fitted" / "labels.csv").write_text(labels)
     settings = RunSettings(source, params={"max_epochs": 5}, out=tmp_path / "run")
     folder = fit_run(settings).folder
     same = predict_run(folder, source)
-    turned = predict_run(folder, write(tmp_path / "turned", turned=True))
-    np.testing.assert_array_equal(turned.probabilities, same.probabilities)
+    other = predict_run(folder, write(tmp_path / "reversed", is_reversed=True))
+    np.testing.assert_array_equal(other.probabilities, same.probabilities)
 
 
 def test_method_that_cannot_label_new_samples_is_refused_before_they_are_read(quick, tmp_path):

@@ -1,4 +1,4 @@
-"""Options that several verbs of the command line share, and what they are turned into."""
+"""Options that several verbs have in common, grouped in dataclasses."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -70,7 +70,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document in
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Options that say how to read DATA."""
+    """Options for reading DATA."""
 
     data_dir: DataDir = None
     views_key: Annotated[
@@ -112,7 +112,7 @@ class DataOptions:
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """Options that say what to print."""
+    """Options for printing results."""
 
     quiet: Quiet = False
     as_json: AsJson = False
@@ -190,11 +190,11 @@ def with_options(verb: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(verb)
     def called(**values: Any) -> None:
-        made = {
+        grouped = {
             name: group(**{field: values.pop(field) for field in fields})
             for name, (group, fields) in groups.items()
         }
-        verb(**made, **values)
+        verb(**grouped, **values)
 
     called.__annotations__ = {name: one.annotation for name, one in flat.items()}
     parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in flat.values()]

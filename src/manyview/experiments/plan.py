@@ -35,9 +35,9 @@ from manyview.validation import check_choice, check_number
 
 PLANS = files("manyview.experiments") / "plans"
 # Settings of a plan that an entry under [methods] may override.
-SHARED_KEYS = ("title", "datasets", "label_ratios", "seeds", "artifacts")
-KEYS = (*SHARED_KEYS, "about", "protocols", "methods", "paper")
-ENTRY_KEYS = (*SHARED_KEYS, "method", "params", "grid", "max_memory")
+COMMON_KEYS = ("title", "datasets", "label_ratios", "seeds", "artifacts")
+KEYS = (*COMMON_KEYS, "about", "protocols", "methods", "paper")
+ENTRY_KEYS = (*COMMON_KEYS, "method", "params", "grid", "max_memory")
 
 
 @dataclass(frozen=True)
