@@ -229,22 +229,26 @@ def test_hints_for_ambiguous_tables_name_options(refused, here):
 
 
 @pytest.mark.parametrize(
-    ("error", "line"),
+    ("verb", "error", "line"),
     [
-        (InputError("tau must be above 0.", parameter="node_selection__tau"),
+        ("fit", InputError("tau must be above 0.", parameter="node_selection__tau"),
          "-p tau must be above 0."),
-        (InputError("there is no tau.", parameter="tau"), "-p tau: there is no tau."),
-        (InputError("n must be at least 1.", parameter="n"), "-n must be at least 1."),
-        (InputError("n_candidates must be at least 1.", parameter="n_candidates"),
+        ("fit", InputError("metric must be a name.", parameter="graph__metric"),
+         "-p metric must be a name."),
+        ("bench table", InputError("metric must be a name.", parameter="metric"),
+         "--metric must be a name."),
+        ("fit", InputError("there is no tau.", parameter="tau"), "-p tau: there is no tau."),
+        ("propose", InputError("n must be at least 1.", parameter="n"), "-n must be at least 1."),
+        ("tune", InputError("n_candidates must be at least 1.", parameter="n_candidates"),
          "--candidates must be at least 1."),
-        (InputError("tau must be above 0."), "tau must be above 0."),
-        (DataFileError("No ids. Pass id_column= to name it, or labels='y.csv'."),
+        ("fit", InputError("tau must be above 0."), "tau must be above 0."),
+        ("fit", DataFileError("No ids. Pass id_column= to name it, or labels='y.csv'."),
          "No ids. Pass --id-column to name it, or --labels 'y.csv'."),
-        (DataFileError("Pass label_column=."), "Pass --label-column."),
+        ("fit", DataFileError("Pass label_column=."), "Pass --label-column."),
     ],
 )  # fmt: skip
-def test_parameters_are_named_as_typed(error, line):
-    assert as_typed(error) == line
+def test_parameters_are_named_as_typed(verb, error, line):
+    assert as_typed(error, [*verb.split(), "x"]) == line
 
 
 def test_internal_error_keeps_its_traceback(shapes, monkeypatch):

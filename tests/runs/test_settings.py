@@ -102,6 +102,11 @@ def test_flat_params_are_plain_values_of_what_decides_a_fit(model):
     assert flat_params(again) == params
 
 
+def test_later_parameter_overrides_the_same_one_by_another_name(quick):
+    params = {"estimator__hidden": 4, "hidden": 8}  # as from --params and then -p
+    assert quick(params=params).build_model(verbose=False).estimator.hidden == 8
+
+
 def test_flat_params_have_one_path_per_parameter():
     params = flat_params(ManyviewClassifier().set_params(graph__metric="euclidean"))
     assert params["graph__metric"] == "euclidean"

@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = app(arguments, prog_name="manyview", standalone_mode=False)
     except ManyviewError as error:
-        code = _fail(as_typed(error))
+        code = _fail(as_typed(error, sys.argv[1:] if arguments is None else arguments))
     except UsageError as error:
         context = getattr(error, "ctx", None)
         hint = "" if context is None else f" Try: {context.command_path} --help"
@@ -133,38 +133,41 @@ def methods(
 app.add_typer(bench_app)
 
 
-def as_typed(error: ManyviewError) -> str:
+def as_typed(error: ManyviewError, arguments: Sequence[str]) -> str:
     """Return the message of an error with parameters named as the user types them.
 
-    The parameter at fault is an option of a verb, or else set with -p. Keyword arguments in hints
-    of the readers become options: `id_column='x'` becomes `--id-column 'x'`.
+    The parameter at fault is an option of the verb, or else set with -p. Keyword arguments in
+    hints of the readers become options: `id_column='x'` becomes `--id-column 'x'`.
     """
     from manyview.data.io.reading import ReadOptions
 
-    text = str(error)
-    hinted = ["labels", *vars(ReadOptions())]
+    text, options = str(error), _options(arguments)
+    hinted = {"labels", *vars(ReadOptions())} & options.keys()
     if isinstance(error, InputError) and error.parameter is not None:
         name = error.parameter.rpartition("__")[2]
+        options = {name: f"-p {name}"} | options
         rest = text.removeprefix(f"{name} ")
-        text = f"{_typed(name)}: {text}" if rest == text else f"{_typed(name)} {rest}"
-        hinted.append(name)
+        text = f"{options[name]}: {text}" if rest == text else f"{options[name]} {rest}"
+        hinted.add(name)
     for name in hinted:
         start, *values = text.split(f" {name}=")
         text = start + "".join(
-            f" {_typed(name)}{'' if value[:1] in ('', *' .,;)') else ' '}{value}"
+            f" {options[name]}{'' if value[:1] in ('', *' .,;)') else ' '}{value}"
             for value in values
         )
     return text
 
 
-def _typed(name: str) -> str:
-    """Return how a parameter is typed: `--out`, `-n`, or `-p tau`."""
-    commands: list[Any] = [typer.main.get_command(app)]
-    for command in commands:
-        commands += getattr(command, "commands", {}).values()
-    options = {option for command in commands for one in command.params for option in one.opts}
-    spelled = name.removeprefix("n_").replace("_", "-")
-    return next((one for one in (f"--{spelled}", f"-{name}") if one in options), f"-p {name}")
+def _options(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the options of the verb in the arguments, by the parameters they stand for."""
+    command: Any = typer.main.get_command(app)
+    for word in arguments:
+        if word not in getattr(command, "commands", {}):
+            break
+        command = command.commands[word]
+    spelled = [max(one.opts, key=len) for one in command.params if one.opts[0].startswith("-")]
+    names = {option.lstrip("-").replace("-", "_"): option for option in spelled}
+    return {f"n_{name}": option for name, option in names.items()} | names
 
 
 def _fail(message: str) -> int:
