@@ -140,6 +140,15 @@ def test_datasets_prints_json(manyview):
     assert document["defects"] == list(CATALOG["mnist"].defects)
 
 
+def test_methods_are_listed_with_the_default_first(manyview):
+    code, out, err = manyview("methods")
+    assert (code, err) == (0, "")
+    assert out.startswith("manyview ")
+    documents = json.loads(manyview("methods", "--json")[1])
+    assert [document["name"] for document in documents] == list(METHODS)
+    assert json.loads(manyview("methods", "mgcn-dns", "--json")[1]) == documents[1]
+
+
 def test_version_is_that_of_the_package(manyview):
     assert manyview("--version") == (0, f"manyview {version('manyview')}\n", "")
 
