@@ -17,20 +17,20 @@ STOPPED = {
 }
 FILES = {
     "tuning.json": "the parameters, for: manyview fit --params",
-    "trials.csv": "every configuration with its score",
+    "candidates.csv": "every configuration with its score",
     "importance.svg": "importance of each parameter",
 }
 
 
 def tuning_text(tuned: TunedData, width: int) -> str:
-    """Summarize the trials, the chosen parameters next to the defaults, and the next step."""
+    """Summarize the candidates, the chosen parameters next to the defaults, and the next step."""
     tuning, data = tuned.tuning, tuned.data
-    n_tried = sum(trial.stage == "search" for trial in tuning.trials_)
+    n_tried = sum(one.stage == "search" for one in tuning.candidates_)
     sections = [
         ("Data", [f"{data.name}: {data.n_samples:,} samples, {tuned.n_labeled:,} labels seen"]),
         ("Method", [tuning.method]),
     ]
-    if tuning.trials_:
+    if tuning.candidates_:
         tried = f"{n_tried} configurations in {format_duration(tuning.seconds)}"
         sections.append(("Tried", [tried + STOPPED.get(tuning.stopped_, "")]))
     sections += [("", [""]), ("Result", [tuning.note_.replace("force=True", "--force"), ""])]
@@ -79,13 +79,13 @@ def next_command(tuned: TunedData) -> str:
 
 
 def step_line(step: Step) -> str:
-    """Write one trial with its score, its time, and an estimate of the remaining time."""
-    trial = step.trial
-    name = "defaults" if trial.number == 0 else f"trial {trial.number}"
-    what = f"{name} again, on new folds" if trial.stage == "confirmation" else name
-    score = f"failed: {trial.error}" if trial.score is None else f"{trial.score:.4f}"
+    """Write one candidate with its score, its time, and an estimate of the remaining time."""
+    candidate = step.candidate
+    name = "defaults" if candidate.number == 0 else f"candidate {candidate.number}"
+    what = f"{name} again, on new folds" if candidate.stage == "confirmation" else name
+    score = f"failed: {candidate.error}" if candidate.score is None else f"{candidate.score:.4f}"
     left = f", about {format_duration(step.seconds_left)} left" if step.seconds_left > 0 else ""
-    return f"{what}: {score} ({format_duration(trial.seconds)}{left})"
+    return f"{what}: {score} ({format_duration(candidate.seconds)}{left})"
 
 
 def proposal_text(proposal: Proposal, width: int) -> str:
@@ -94,7 +94,7 @@ def proposal_text(proposal: Proposal, width: int) -> str:
         (name, str(label), f"{probability:.2f}") for name, label, probability in proposal.rows()
     ]
     listed = set_table(("sample_id", "prediction", "probability"), rows, "<<>")
-    n_open = f"{len(rows)} of {proposal.n_open:,} unlabeled samples ({proposal.strategy})"
+    n_open = f"{len(rows)} of {proposal.n_unlabeled:,} unlabeled samples ({proposal.strategy})"
     sections = [("Run", [str(proposal.folder)]), ("Label next", [n_open, "", listed])]
     return set_sections(sections, width)
 

@@ -43,7 +43,7 @@ RUN = Run(
     training=TrainingRecord(seconds=1.25, n_neighbors=20, n_epochs=90, stopped="converged"),
     classes=(ClassRecord("cow", 6, 1000), ClassRecord("hen", 6, 188)),
     view_importance={"shape": 0.25, "color": 0.7, "links": 0.05},
-    doubts=(LeastConfident("s1", "cow", 0.503), LeastConfident("s2", "hen", 0.61)),
+    least_confident=(LeastConfident("s1", "cow", 0.503), LeastConfident("s2", "hen", 0.61)),
     scores=Scores(1188, 0.91234, 0.9, 0.89),
     warnings=(),
 )
@@ -107,7 +107,9 @@ def test_given_labels_have_no_split():
 
 def test_run_with_nothing_left_to_label_has_its_own_result_line():
     settings = replace(RUN.settings, label_ratio=None)
-    run = replace(RUN, settings=settings, scores=None, doubts=(), n_labeled=1200, n_unlabeled=0)
+    run = replace(
+        RUN, settings=settings, scores=None, least_confident=(), n_labeled=1200, n_unlabeled=0
+    )
     assert "Result    no sample was left to label\n" in run_text(run, width=100)
     assert "Least certain" not in run_text(run, width=100)
 

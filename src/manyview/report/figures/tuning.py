@@ -57,7 +57,7 @@ def _draw_values(ax: "Axes", tuning: Tuning, name: str) -> None:
     """Draw one dot per trial at its value and gain, and a bar at the mean of each value."""
     from manyview.report.figures.style import COLORS, GRAY, INK, OWN_COLOR
 
-    trials = [trial for trial in tuning.trials_ if trial.stage == SEARCH and trial.scores]
+    trials = [trial for trial in tuning.candidates_ if trial.stage == SEARCH and trial.scores]
     values = sorted({trial.params[name] for trial in trials}, key=_order)
     for place, value in enumerate(values):
         gains = np.array(

@@ -50,9 +50,9 @@ def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
             ],
         )
     )
-    if run.doubts:
+    if run.least_confident:
         least = ", ".join(
-            f"{one.sample_id} ({one.label}, {one.probability:.2f})" for one in run.doubts
+            f"{one.sample_id} ({one.label}, {one.probability:.2f})" for one in run.least_confident
         )
         sections[-1][1].extend([f"Least certain, with label and probability: {least}.", ""])
     files = {
