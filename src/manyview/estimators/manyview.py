@@ -17,6 +17,9 @@ from manyview.estimators.parameters import (
 from manyview.self_training.pseudo_labels import PseudoLabeler
 from manyview.validation import Choice, Constraint, WholeNumber, check_constraints
 
+# Parameters of the inner estimator that those of this classifier replace.
+NOT_USED = ("graph", "scaling", "missing", "class_weight", "calibration", "warm_start", "device")
+
 
 class ManyviewClassifier(NetworkClassifier):
     """Label all samples of a multi-view data set from a few known labels.
@@ -169,6 +172,14 @@ class ManyviewClassifier(NetworkClassifier):
             inner.get_params(deep=False), inner._parameter_constraints, prefix="estimator__"
         )
         inner.check_network()
+        defaults = MGCNDNSClassifier().get_params(deep=False)
+        for name in NOT_USED:
+            if getattr(inner, name) != defaults[name]:
+                raise InputError(
+                    f"{name} of the inner estimator is not used; set it on ManyviewClassifier: "
+                    f"{name}={getattr(inner, name)!r}.",
+                    parameter=f"estimator__{name}",
+                )
 
     def _network_estimator(self) -> MGCNDNSClassifier:
         inner = self.parameter_group("estimator")
