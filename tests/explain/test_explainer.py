@@ -185,7 +185,7 @@ def test_view_effects_count_the_predictions_that_change(model, tiny_views):
     for one, logits in zip(effects, explainer.logits_without, strict=True):
         predictions = model.classes_[logits.argmax(axis=1)]
         assert one.n_changed == (predictions != model.transduction_).sum()
-        assert one.share_changed == one.n_changed / 60
+        assert one.fraction_changed == one.n_changed / 60
         assert one.accuracy == pytest.approx((model.transduction_ == tiny_views.labels).mean())
         assert one.accuracy_without == pytest.approx((predictions == tiny_views.labels).mean())
         for row in (0, 17):

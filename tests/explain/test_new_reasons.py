@@ -45,7 +45,7 @@ def test_parts_add_up_to_the_logits_that_predict_has(tiny_views, params):
 def test_neighbors_are_the_nearest_fitted_samples_of_each_view(tiny_views):
     model, new = fit(tiny_views, node_selection=None)
     why = model.explain_new(new, 3)
-    for name, anchor in model.inductive_state_.anchors.items():
+    for name, anchor in model.inductive_state_.indexes.items():
         nearest = set(anchor.edges(new[[3]][name]).indices.tolist())
         assert {one.row for one in why.neighbors if one.views.get(name, 0) > 0} == nearest
     assert all(sum(one.views.values()) == pytest.approx(1) for one in why.neighbors)

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from manyview.data.network_input import fit_input
 from manyview.graphs import joint
-from manyview.graphs.early_fusion import early_fusion_graph, joint_features
+from manyview.graphs.early_fusion import early_fusion_graph, early_fusion_features
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_sparse_views_are_centered_up_to_a_size(features, monkeypatch):
     as_sparse = [sparse.csr_array(view) for view in thin]
     np.testing.assert_array_equal(graph_of(as_sparse), graph_of(thin))
     monkeypatch.setattr(joint, "MOST_CENTERED", 10)
-    assert sparse.issparse(joint_features(as_sparse, fit_input(as_sparse), None))
+    assert sparse.issparse(early_fusion_features(as_sparse, fit_input(as_sparse), None))
 
 
 def test_samples_that_lack_a_view_are_linked_through_the_others(features):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.graphs.edge_overlap import overlap_weights, shared_edges
+from manyview.graphs.edge_overlap import overlap_weights, edge_overlap
 from manyview.graphs.knn_graph import knn_graph
 
 
@@ -42,7 +42,7 @@ def test_shared_edges_are_counted_one_by_one(graphs):
     edges = list(zip(*one.nonzero(), strict=True))
     counts = [sum(other[edge] > 0 for edge in edges) for other in others]
     expected = sum(counts) / len(counts) / len(edges)
-    assert shared_edges(one, others) == pytest.approx(expected)
+    assert edge_overlap(one, others) == pytest.approx(expected)
 
 
 def test_confirmed_shares_equal_a_literal_loop(graphs):
@@ -73,5 +73,5 @@ def test_limits_have_shares_that_sum_to_one():
     np.testing.assert_allclose(overlap_weights([empty]), [1.0])
     np.testing.assert_allclose(overlap_weights([empty, empty]), [0.5, 0.5])
     np.testing.assert_allclose(overlap_weights([full, full]), [0.5, 0.5])
-    assert shared_edges(empty, [full]) == 0.0
-    assert shared_edges(full, []) == 0.0
+    assert edge_overlap(empty, [full]) == 0.0
+    assert edge_overlap(full, []) == 0.0

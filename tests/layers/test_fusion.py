@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from manyview.graphs.view_masks import find_shared_views
+from manyview.graphs.view_masks import find_view_masks
 from manyview.layers.fusion import (
     GraphFusion,
     complementary_graphs,
@@ -130,14 +130,14 @@ def incomplete_weights(view_weights, present, pairs):
 def test_fusion_of_incomplete_samples_equals_a_literal_loop(view_weights, logits, present, pairs):
     weights = incomplete_weights(view_weights, present, pairs)
     mixing = mixing_weights(logits)
-    fused = fused_graph(weights, mixing, find_shared_views(present, *pairs))
+    fused = fused_graph(weights, mixing, find_view_masks(present, *pairs))
     expected = literal_incomplete(weights, fusion_coefficients(mixing), present, pairs)
     torch.testing.assert_close(fused, expected)
 
 
 def test_fusion_of_incomplete_samples_passes_gradcheck(view_weights, logits, present, pairs):
     weights = incomplete_weights(view_weights, present, pairs).requires_grad_()
-    shared = find_shared_views(present, *pairs)
+    shared = find_view_masks(present, *pairs)
     assert torch.autograd.gradcheck(
         lambda weights, raw: fused_graph(weights, mixing_weights(raw), shared),
         (weights, logits.requires_grad_()),
@@ -148,7 +148,7 @@ def test_pairs_of_one_view_keep_its_weight_whatever_is_learned(
     view_weights, logits, present, pairs
 ):
     weights = incomplete_weights(view_weights, present, pairs)
-    fused = fused_graph(weights, mixing_weights(logits), find_shared_views(present, *pairs))
+    fused = fused_graph(weights, mixing_weights(logits), find_view_masks(present, *pairs))
     torch.testing.assert_close(fused[[2, 8]], weights[[2, 8], 2])  # of sample 4
 
 
@@ -158,7 +158,7 @@ def test_a_view_that_all_samples_lack_is_as_if_it_were_not_given(view_weights):
     pairs = np.array([(0, 1), (2, 3), (4, 4)]).T
     weights = incomplete_weights(view_weights, present, pairs)
     fusion = GraphFusion(N_VIEWS).double()
-    fused = fusion(weights, find_shared_views(present, *pairs))
+    fused = fusion(weights, find_view_masks(present, *pairs))
     torch.testing.assert_close(fused, GraphFusion(2).double()(weights[:, [0, 2]]))
 
 
@@ -166,7 +166,7 @@ def test_a_vanished_view_leaves_weights_finite(view_weights, logits, present, pa
     logits = torch.zeros(N_VIEWS, N_VIEWS, dtype=torch.float64)
     logits[:, 2] = -2000
     weights = incomplete_weights(view_weights, present, pairs)
-    fused = fused_graph(weights, mixing_weights(logits), find_shared_views(present, *pairs))
+    fused = fused_graph(weights, mixing_weights(logits), find_view_masks(present, *pairs))
     assert torch.isfinite(fused).all()
 
 

@@ -23,7 +23,7 @@ def literal_logits(model, new):
     for i in range(len(new)):
         edges, loop = {}, 0.0
         for (name, anchor), coefficient in zip(
-            inductive_state.anchors.items(), inductive_state.coefficients, strict=True
+            inductive_state.indexes.items(), inductive_state.coefficients, strict=True
         ):
             x = anchor.scaler(new[[i]][name])[0].astype(np.float64)
             fitted = anchor.features.astype(np.float64)
@@ -44,7 +44,7 @@ def literal_logits(model, new):
 
         edges = {j: w * kept((own + model.node_confidence_[j]) / 2) for j, w in edges.items()}
         loop *= kept(own)
-        scaled = [anchor.scaler(new[[i]][name]) for name, anchor in inductive_state.anchors.items()]
+        scaled = [anchor.scaler(new[[i]][name]) for name, anchor in inductive_state.indexes.items()]
         hidden = inductive_state.input_scaling(scaled)[0] - inductive_state.input_scaling.center
         for number, weight in enumerate(inductive_state.weights):
             message = hidden @ weight

@@ -28,7 +28,7 @@ def fit(views, labels, **params):
 )
 def test_whole_pass_gives_the_logits_of_the_fit(tiny_views, params):
     explainer = fit(tiny_views.views, tiny_views.known_labels, **params).explainer()
-    again = explainer.fitted.logits() / explainer.temperature
+    again = explainer.replay.logits() / explainer.temperature
     np.testing.assert_allclose(again, explainer.logits, atol=1e-4)
 
 
@@ -43,7 +43,7 @@ def test_pass_ranks_as_the_fit_did(tiny_views, monkeypatch, ranking):
 
     confidence = replay.node_confidence
     monkeypatch.setattr(replay, "node_confidence", spy)
-    model.explainer().fitted.logits(0)
+    model.explainer().replay.logits(0)
     assert asked == [ranking]
 
 
@@ -58,7 +58,7 @@ def test_pass_without_a_view_is_that_of_the_others_alone(tiny_views, left_out, s
         threshold = torch.logit(torch.tensor(model.threshold_, dtype=torch.float64))
         graph = select(torch.from_numpy(graph), threshold, model.tau).numpy()
     inductive_state = model.inductive_state_
-    features = [anchor.features.astype(float) for anchor in inductive_state.anchors.values()]
+    features = [anchor.features.astype(float) for anchor in inductive_state.indexes.values()]
     centered = [
         (view - view.mean(axis=0)) * factor
         for view, factor in zip(features, inductive_state.input_scaling.factors, strict=True)
@@ -66,7 +66,7 @@ def test_pass_without_a_view_is_that_of_the_others_alone(tiny_views, left_out, s
     centered[left_out] *= 0
     first, second = inductive_state.weights
     wanted = graph @ np.maximum(graph @ np.hstack(centered) @ first, 0) @ second
-    found = model.explainer().fitted.logits(left_out)
+    found = model.explainer().replay.logits(left_out)
     np.testing.assert_allclose(found, wanted, atol=1e-4)
 
 
@@ -77,4 +77,4 @@ def test_features_of_the_only_feature_view_stay(tiny_views, rng):
     links = model.view_graphs_[1].toarray()
     sent, second = model.inductive_state_.messages[0], model.inductive_state_.weights[1]
     wanted = links @ np.maximum(links @ sent, 0) @ second
-    np.testing.assert_allclose(model.explainer().fitted.logits(0), wanted, atol=1e-5)
+    np.testing.assert_allclose(model.explainer().replay.logits(0), wanted, atol=1e-5)

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression as ReferenceRegression
 from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.data.views import MultiView
 from manyview.network.prepared import prepare_inputs
-from manyview.network.spectral import LinearWalks, LogisticRegression, linear_predictions
+from manyview.network.spectral import SpectralRegression, LogisticRegression, linear_predictions
 from manyview.network.training import TrainingCurve, train
 
 
@@ -49,7 +49,7 @@ def test_nothing_is_drawn(ground, tiny_views):
 
 def test_logits_equal_a_literal_loop(ground, tiny_views):
     support, weights, features, center = ground.inputs
-    walks = LinearWalks(support, weights.mean(dim=1), features, center, n_steps=3, alpha=0.2)
+    walks = SpectralRegression(support, weights.mean(dim=1), features, center, n_steps=3, alpha=0.2)
     head, curve = walks.fit(
         tiny_views.known_labels, 3, torch.Generator(), class_weight=None, verbose=False,
         learning_rate=0.1, max_epochs=5, tol=0.0,

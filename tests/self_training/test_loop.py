@@ -151,7 +151,7 @@ def test_the_joint_graph_is_the_teachers_alone(tiny_views, early_fusion_graph):
     model = fit(tiny_views.views, tiny_views.known_labels, early_fusion_graph=early_fusion_graph)
     assert model.mixing_weights_.shape == (2, 2)
     assert len(model.view_graphs_) == 2
-    assert set(model.inductive_state_.anchors) == {"shape", "color"}
+    assert set(model.inductive_state_.indexes) == {"shape", "color"}
 
 
 def test_first_predictions_teach_where_they_are_given():

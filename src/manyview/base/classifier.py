@@ -23,14 +23,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from manyview.base.persistence import load_tree, save_tree
 from manyview.base.summary import FitSummary, StageRecord
 from manyview.callbacks.context import EpochObserver, FitContext, current_observer
-from manyview.callbacks.tasks import TakesCallbacks, callback_context
+from manyview.callbacks.tasks import CallbackMixin, callback_context
 from manyview.data.cross_validation import TransductiveViews
 from manyview.data.imputing import fill_unknown, fit_fill_values
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError
-from manyview.graphs.precomputed import check_given_graph
+from manyview.graphs.precomputed import check_precomputed_graph
 from manyview.network.training import TrainingCurve
 from manyview.validation import Choice, Constraint, check_constraints, check_fraction
 
@@ -62,7 +62,7 @@ class MethodCard:
     version: int = 1
 
 
-class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
+class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
     """Base of all methods: input checks, predictions and files; the learning is theirs.
 
     A method defines
@@ -350,7 +350,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
                     f"with {n_columns}."
                 )
         for name in graph_names:
-            check_given_graph(views, name, self.n_original_)
+            check_precomputed_graph(views, name, self.n_original_)
         return fill_unknown(views.with_columns_as(self.columns_), self.fill_values_ or {})
 
     def _checked_views(self, X: Any) -> tuple[MultiView, Any]:

@@ -6,8 +6,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from manyview.data.scaling import Scaling, fit_scalers, scale_views
 from manyview.data.views import MultiView
-from manyview.graphs.harmonic import smoothed_labels
-from manyview.graphs.precomputed import given_graph
+from manyview.graphs.harmonic import regularized_labels
+from manyview.graphs.precomputed import precomputed_graph
 from manyview.graphs.weighted_neighbors import heat_kernel_graph
 from manyview.system.memory import GB, check_memory
 
@@ -25,7 +25,7 @@ def heat_graphs(
     """
     features = scale_views(views, fit_scalers(views, scaling))
     return [
-        given_graph(views, name)
+        precomputed_graph(views, name)
         if name in views.graph_names
         else heat_kernel_graph(
             features[name], n_neighbors=min(n_neighbors, len(views) - 1), seed=seed
@@ -72,7 +72,7 @@ def far_smoothed_labels(
     """Return (I + K)^-1 Y with every entry precise, however small beside the largest.
 
     Each step away from a label shrinks an entry by a large factor, so a few steps away it is
-    smaller than the error that `smoothed_labels` leaves. Yet a sample gets its class from its
+    smaller than the error that `regularized_labels` leaves. Yet a sample gets its class from its
     own entries alone. Jacobi sweeps, which pass each entry on to its neighbors, make them
     precise one step after the other.
 
@@ -83,7 +83,7 @@ def far_smoothed_labels(
     known
         Y [sample, class]
     """
-    labels = smoothed_labels(roughness, known)
+    labels = regularized_labels(roughness, known)
     scale = 1.0 / (1.0 + diagonal)[:, None]
     last = np.inf
     for _ in range(MAX_SWEEPS):

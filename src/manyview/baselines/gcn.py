@@ -19,7 +19,7 @@ from manyview.callbacks.context import FitContext
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.graphs.support import GraphSupport
-from manyview.graphs.view_masks import SharedViews
+from manyview.graphs.view_masks import ViewMasks
 from manyview.layers.activation import activate
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
@@ -28,7 +28,7 @@ from manyview.network.training import train_network
 from manyview.numerics import softmax
 
 
-def mean_graph(view_weights: Tensor, shared: SharedViews | None = None) -> Tensor:
+def mean_graph(view_weights: Tensor, shared: ViewMasks | None = None) -> Tensor:
     """Average the renormalized graphs of the views: A = 1/V sum_v A_v.
 
     Over the views that both ends of a pair have, where some samples lack views.
@@ -208,7 +208,7 @@ class GCNFusionClassifier(GraphNetworkClassifier):
             generator.device,
             present,
         )
-        inputs = (support, mean_graph(view_weights, support.shared_views), features_in, center)
+        inputs = (support, mean_graph(view_weights, support.view_masks), features_in, center)
         with seeded(generator.initial_seed()):
             network = GCN(features_in.shape[1], self.hidden, len(self.classes_), self.dropout)
         network.to(generator.device)

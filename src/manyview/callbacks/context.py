@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from manyview.callbacks.tasks import FitTasks
+from manyview.callbacks.tasks import CallbackHandler
 
 EpochObserver = Callable[[np.ndarray], None]
 _OBSERVER: ContextVar[EpochObserver | None] = ContextVar("manyview_epoch_observer", default=None)
@@ -28,7 +28,7 @@ class FitContext:
         Prepared inputs shared by fits on the same samples; None where nothing is shared.
     """
 
-    tasks: FitTasks | None = None
+    tasks: CallbackHandler | None = None
     observer: EpochObserver | None = None
     cache: dict[Any, Any] | None = None
 

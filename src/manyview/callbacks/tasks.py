@@ -38,7 +38,7 @@ HOOKS = ("setup", "teardown", *TASK_HOOKS)
 Logits = Callable[[], np.ndarray]
 
 
-class TakesCallbacks(CallbackSupportMixin):
+class CallbackMixin(CallbackSupportMixin):
     """Lets a method take callbacks, scikit-learn's and ours."""
 
     def set_callbacks(self, *callbacks: Any) -> Self:
@@ -85,7 +85,7 @@ def check_callback(callback: object) -> None:
             )
 
 
-class FitTasks:
+class CallbackHandler:
     """Tells the callbacks of one fit what happens in it.
 
     Parameters
@@ -160,7 +160,7 @@ class FitTasks:
 @contextmanager
 def callback_context(
     estimator: Any, views: MultiView, y_encoded: np.ndarray
-) -> Iterator[FitTasks | None]:
+) -> Iterator[CallbackHandler | None]:
     """Set up the estimator's callbacks, and tear them down however the fit ends.
 
     Yields nothing to tell where there are none.
@@ -172,7 +172,7 @@ def callback_context(
     estimator._skl_callbacks = [_Named(callback) for callback in callbacks]
     try:
         root = estimator._init_callback_context(max_subtasks=estimator._max_epochs())
-        yield FitTasks(estimator, root, views, y_encoded)
+        yield CallbackHandler(estimator, root, views, y_encoded)
     finally:
         try:
             with_callbacks(lambda _: None)(estimator)

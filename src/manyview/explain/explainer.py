@@ -107,7 +107,7 @@ class Explainer:
                 ViewEffect(
                     view=view,
                     n_changed=n_changed,
-                    share_changed=n_changed / len(predictions),
+                    fraction_changed=n_changed / len(predictions),
                     n_scored=int(is_scored.sum()),
                     accuracy=right,
                     accuracy_without=_accuracy(without, truth, is_scored),
@@ -226,7 +226,7 @@ def explain_new(
     -------
     Rows are those of the fitted samples; that of the new one is their number.
     """
-    inductive_state = explainer.fitted.inductive_state
+    inductive_state = explainer.replay.inductive_state
     links = inductive_state.link(views)
     messages = [
         np.vstack([sent, own])
@@ -240,16 +240,16 @@ def explain_new(
     with_it = replace(
         with_it,
         fitted=replace(
-            explainer.fitted, inductive_state=replace(inductive_state, messages=messages)
+            explainer.replay, inductive_state=replace(inductive_state, messages=messages)
         ),
         view_graphs={
             view: _with_row(graph, links.view_edges[view], 1 / links.view_degrees[view])
             for view, graph in explainer.view_graphs.items()
         },
         selected=_with_row(explainer.selected, links.edges, links.loops),
-        given=np.append(explainer.given, UNKNOWN),
+        given=np.append(explainer.y_encoded, UNKNOWN),
     )
-    return with_it.explain(len(explainer.given), [*names, name])
+    return with_it.explain(len(explainer.y_encoded), [*names, name])
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,7 @@ class _WithNewSample(Explainer):
         present = self.views.present.copy()
         present[:, self.views.names.index(name)] = False
         left = MultiView(self.views, present=present) if present.any() else self.views
-        inductive_state = self.explainer.fitted.inductive_state
+        inductive_state = self.explainer.replay.inductive_state
         return np.asarray(inductive_state.logits(left)[0] / self.temperature)
 
 

@@ -132,7 +132,7 @@ class ViewEffect:
 
     Attributes
     ----------
-    n_changed, share_changed
+    n_changed, fraction_changed
         Predictions that become another.
     n_scored
         Samples whose label is known, on which the accuracies are counted.
@@ -142,7 +142,7 @@ class ViewEffect:
 
     view: str
     n_changed: int
-    share_changed: float
+    fraction_changed: float
     n_scored: int
     accuracy: float | None
     accuracy_without: float | None

@@ -3,7 +3,7 @@
 Each view's graph holds those who are near in that view, and many of its edges are chance. Two
 samples that are near in the sum of all views are far more often of one class.
 
-scaled views -> joint_features -> find_neighbors -> early_fusion_graph
+scaled views -> early_fusion_features -> find_neighbors -> early_fusion_graph
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from manyview.graphs.knn_graph import neighbor_graph
 MOST_CENTERED = 2**26  # values of sparse views that are made dense to subtract their mean
 
 
-def joint_features(
+def early_fusion_features(
     features: Sequence[View], scaling: InputScaling, present: np.ndarray | None
 ) -> View:
     """Put all views side by side, each of mean length 1 and centered: the network's input.
@@ -64,7 +64,7 @@ def early_fusion_graph(
     """
     weighed = scaling.weighed(features, np.sqrt(view_shares / view_shares.max()))
     found = cached_neighbors(
-        joint_features(features, weighed, present),
+        early_fusion_features(features, weighed, present),
         n_neighbors=n_neighbors,
         metric=metric,
         search=search,

@@ -12,14 +12,14 @@ from scipy import sparse
 LEAST_SHARE = 1e-3  # of a graph beside the best, so that sums never are 0
 
 
-def shared_edges(graph: sparse.csr_array, others: Sequence[sparse.csr_array]) -> float:
+def edge_overlap(graph: sparse.csr_array, others: Sequence[sparse.csr_array]) -> float:
     """Share of a graph's edges that other graphs have, as a mean over these; 0 without edges.
 
     Examples
     --------
     >>> chain = sparse.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> pair = sparse.csr_array([[0, 1, 0], [1, 0, 0], [0, 0, 0]])
-    >>> shared_edges(chain, [pair, chain])
+    >>> edge_overlap(chain, [pair, chain])
     0.75
     """
     n_edges = graph.count_nonzero()
@@ -52,7 +52,7 @@ def overlap_weights(graphs: Sequence[sparse.csr_array]) -> np.ndarray:
         excess = []
         for other in (one for place, one in enumerate(off) if place != number):
             chance = min(other.count_nonzero() / n_pairs, 1 - LEAST_SHARE)
-            excess.append((shared_edges(graph, [other]) - chance) / (1 - chance))
+            excess.append((edge_overlap(graph, [other]) - chance) / (1 - chance))
         found[number] = max(np.mean(excess), 0.0) if excess else 1.0
     found = np.maximum(found, LEAST_SHARE * max(found.max(), LEAST_SHARE))
     return np.asarray(found / found.sum())

@@ -1,7 +1,7 @@
 """Labels spread over a graph: held fast where they are known, or pulled towards them.
 
 y_encoded -> harmonic_labels            F = Y on labeled samples, (L F)_u = 0 on the others
-y_encoded -> one_hot -> smoothed_labels (I + K) F = Y
+y_encoded -> one_hot -> regularized_labels (I + K) F = Y
 """
 
 import warnings
@@ -67,7 +67,7 @@ def harmonic_labels(
     return labels
 
 
-def smoothed_labels(
+def regularized_labels(
     roughness: sparse.csr_array | np.ndarray | LinearOperator, labels: np.ndarray
 ) -> np.ndarray:
     """Weigh closeness to the given labels against roughness: F = (I + K)^-1 Y.
@@ -91,7 +91,7 @@ def smoothed_labels(
     --------
     >>> import numpy as np
     >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    >>> smoothed_labels(edge, np.array([[1.0], [0.0]])).round(3)
+    >>> regularized_labels(edge, np.array([[1.0], [0.0]])).round(3)
     array([[0.667],
            [0.333]])
     """

@@ -7,13 +7,13 @@ from manyview.data.views import MultiView
 from manyview.errors import InputError
 
 
-def given_graph(views: MultiView, name: str) -> sparse.csr_array:
+def precomputed_graph(views: MultiView, name: str) -> sparse.csr_array:
     """Take a given graph between the samples of `views`: symmetric, >= 0, no self-loops.
 
     An edge given in one direction only counts for both, with the larger weight. Samples that
     lack the view have no edges.
     """
-    graph = check_given_graph(views, name, views.n_original)[:, views.positions]
+    graph = check_precomputed_graph(views, name, views.n_original)[:, views.positions]
     if views.rows_with(name) is not None:
         kept = views.present[:, views.names.index(name)].astype(np.float64)
         graph = sparse.csr_array(graph @ sparse.diags_array(kept))
@@ -24,7 +24,7 @@ def given_graph(views: MultiView, name: str) -> sparse.csr_array:
     return graph
 
 
-def check_given_graph(views: MultiView, name: str, n_columns: int) -> sparse.csr_array:
+def check_precomputed_graph(views: MultiView, name: str, n_columns: int) -> sparse.csr_array:
     """Check the rows of a given graph: one column for each of `n_columns` samples, >= 0.
 
     Rows of samples that lack the view become zeros.

@@ -19,7 +19,7 @@ from manyview.errors import InputError
 from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.normalization import renormalize
-from manyview.graphs.precomputed import given_graph
+from manyview.graphs.precomputed import precomputed_graph
 from manyview.graphs.scaling_choice import AUTO, choose_scalings
 from manyview.validation import check_choice, check_whole_number
 
@@ -97,7 +97,7 @@ def prepare_views(
     graphs, recalls = {}, {}
     for name in views.names:
         if name in views.graph_names:
-            graphs[name] = given_graph(views, name)
+            graphs[name] = precomputed_graph(views, name)
             continue
         rows = views.rows_with(name)
         found = cached_neighbors(

@@ -5,7 +5,7 @@ different units want "standard", documents lose by it. But samples that belong t
 neighbors in several views, so the scaling that suits a view makes more of its edges agree with
 the other views' graphs.
 
-views -> candidate graphs -> shared_edges -> choose_scalings
+views -> candidate graphs -> edge_overlap -> choose_scalings
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from scipy import sparse
 
 from manyview.data.scaling import fit_scalers, is_mostly_zeros, scale_views
 from manyview.data.views import MultiView
-from manyview.graphs.edge_overlap import shared_edges
+from manyview.graphs.edge_overlap import edge_overlap
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.neighbors import nearest_neighbors
-from manyview.graphs.precomputed import given_graph
+from manyview.graphs.precomputed import precomputed_graph
 
 AUTO, USUAL = "auto", "unit"
 CANDIDATES = (USUAL, "standard")
@@ -51,7 +51,7 @@ def choose_scalings(
         return chosen
     rows = _judged_rows(len(views), seed)
     graphs: dict[str, dict[str, sparse.csr_array]] = {
-        name: {"given": given_graph(views, name)[rows][:, rows]} for name in views.graph_names
+        name: {"given": precomputed_graph(views, name)[rows][:, rows]} for name in views.graph_names
     }
     for kind in CANDIDATES:
         tried = {name: kind if own == AUTO else own for name, own in kinds.items()}
@@ -60,7 +60,7 @@ def choose_scalings(
             graphs.setdefault(name, {})[tried[name]] = graph
     for name in undecided:
         others = [graph for other, own in graphs.items() if other != name for graph in own.values()]
-        shared = {kind: shared_edges(graph, others) for kind, graph in graphs[name].items()}
+        shared = {kind: edge_overlap(graph, others) for kind, graph in graphs[name].items()}
         best = max(CANDIDATES, key=lambda kind: shared[kind])
         if shared[best] > CLEARLY * shared[USUAL]:
             chosen[name] = best

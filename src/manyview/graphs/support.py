@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 
-from manyview.graphs.view_masks import SharedViews, find_shared_views
+from manyview.graphs.view_masks import ViewMasks, find_view_masks
 
 REORDERED_FROM = 20_000  # samples; the features of fewer stay in the cache in any order
 
@@ -43,7 +43,7 @@ class GraphSupport:
         [undirected edge] the lower and the higher sample of each pair that is no loop.
     order
         [sample] the sample at each place; None where each has the place of its own number.
-    shared_views
+    view_masks
         Which views both ends of each pair have; None where all samples have all views.
     """
 
@@ -54,7 +54,7 @@ class GraphSupport:
     upper_rows: Tensor
     upper_columns: Tensor
     order: Tensor | None = None
-    shared_views: SharedViews | None = field(default=None, kw_only=True)
+    view_masks: ViewMasks | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_graphs(
@@ -161,7 +161,7 @@ class GraphSupport:
         lower, higher = (
             np.concatenate([ends.numpy(), loops]) for ends in (self.upper_rows, self.upper_columns)
         )
-        return replace(self, shared_views=find_shared_views(present, lower, higher))
+        return replace(self, view_masks=find_view_masks(present, lower, higher))
 
     def to(self, device: torch.device | str) -> "GraphSupport":
         """Move to a device."""

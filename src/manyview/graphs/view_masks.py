@@ -9,7 +9,7 @@ from torch import Tensor
 MAX_BITS = 62  # views of a sample that fit into one number
 
 
-class SharedViews(NamedTuple):
+class ViewMasks(NamedTuple):
     """The views that both ends of each pair have: few sets of views, and many pairs.
 
     Attributes
@@ -23,9 +23,9 @@ class SharedViews(NamedTuple):
     sets: Tensor
     of_pairs: Tensor
 
-    def to(self, device: torch.device | str) -> "SharedViews":
+    def to(self, device: torch.device | str) -> "ViewMasks":
         """Move to a device."""
-        return SharedViews(self.sets.to(device), self.of_pairs.to(device))
+        return ViewMasks(self.sets.to(device), self.of_pairs.to(device))
 
     def total(self, coefficients: Tensor) -> Tensor:
         """Add up the coefficients of the views that both ends of a pair have: [view] -> [pair]."""
@@ -33,9 +33,7 @@ class SharedViews(NamedTuple):
         return by_set.index_select(0, self.of_pairs)
 
 
-def find_shared_views(
-    present: np.ndarray, lower: np.ndarray, higher: np.ndarray
-) -> SharedViews | None:
+def find_view_masks(present: np.ndarray, lower: np.ndarray, higher: np.ndarray) -> ViewMasks | None:
     """Sort pairs by the views that both of their ends have.
 
     Parameters
@@ -48,7 +46,7 @@ def find_shared_views(
     Examples
     --------
     >>> present = np.array([[True, True], [True, False]])
-    >>> shared = find_shared_views(present, np.array([0, 0, 1]), np.array([1, 0, 1]))
+    >>> shared = find_view_masks(present, np.array([0, 0, 1]), np.array([1, 0, 1]))
     >>> shared.total(torch.tensor([0.75, 0.25]))
     tensor([0.7500, 1.0000, 0.7500])
     """
@@ -62,4 +60,4 @@ def find_shared_views(
         own = present @ bits
         y_encoded, of_pairs = np.unique(own[lower] & own[higher], return_inverse=True)
         sets = (y_encoded[:, None] & bits) > 0
-    return SharedViews(torch.from_numpy(sets), torch.from_numpy(of_pairs.ravel()))
+    return ViewMasks(torch.from_numpy(sets), torch.from_numpy(of_pairs.ravel()))

@@ -143,7 +143,7 @@ def _of_model(model: Any, library: Any) -> Any:
 
 def _network_input(inductive_state: Any) -> Tensor:
     """Put the scaled views side by side, centered: [node, feature]."""
-    anchors = [anchor for anchor in inductive_state.anchors.values() if hasattr(anchor, "features")]
+    anchors = [anchor for anchor in inductive_state.indexes.values() if hasattr(anchor, "features")]
     scaled = [anchor.features for anchor in anchors]
     present = np.column_stack([anchor.degrees > 0 for anchor in anchors])
     shares, means = inductive_state.input_scaling.row_centers(scaled, present)

@@ -199,7 +199,7 @@ class InductiveState:
     def link(self, views: MultiView) -> NewSampleEdges:
         """Link new samples to the fitted ones, and convolve up to the last layer."""
         view_edges, view_degrees = {}, {}
-        for name, anchor in self.anchors.items():
+        for name, anchor in self.indexes.items():
             view_edges[name], view_degrees[name] = renormalized_edges(anchor, views, name)
         edges, loops = self._fuse(view_edges, view_degrees, views)
         edges, loops = edges * self.mean_gate, loops * self.loop_gate
@@ -222,7 +222,7 @@ class InductiveState:
         """
         fused = sparse.csr_array((len(views), self.messages[0].shape[0]))
         loops = np.zeros(len(views))
-        for name, coefficient in zip(self.anchors, self.coefficients, strict=True):
+        for name, coefficient in zip(self.indexes, self.coefficients, strict=True):
             fused = sparse.csr_array(fused + coefficient * view_edges[name])
             loops += coefficient / view_degrees[name]
         return self._shared_out(fused, loops, views)
@@ -231,9 +231,9 @@ class InductiveState:
         self, fused: sparse.csr_array, loops: np.ndarray, views: MultiView
     ) -> tuple[sparse.csr_array, np.ndarray]:
         """Divide by the sum of the coefficients of the views that both ends of an edge have."""
-        order = [views.names.index(name) for name in self.anchors]
+        order = [views.names.index(name) for name in self.indexes]
         present = views.present[:, order]
-        fitted = np.column_stack([anchor.degrees > 0 for anchor in self.anchors.values()])
+        fitted = np.column_stack([anchor.degrees > 0 for anchor in self.indexes.values()])
         if present.all() and fitted.all():
             return fused, loops
         rows = np.repeat(np.arange(len(loops)), np.diff(fused.indptr))
@@ -263,7 +263,7 @@ class InductiveState:
         weight = self.weights[0]
         if self.input_scaling is None:  # fitted samples had only their own number as feature
             return np.zeros((len(views), weight.shape[1]))
-        anchors = {n: a for n, a in self.anchors.items() if isinstance(a, NeighborIndex)}
+        anchors = {n: a for n, a in self.indexes.items() if isinstance(a, NeighborIndex)}
         scalers = {name: anchor.scaler for name, anchor in anchors.items()}
         scaled = list(scale_views(views, scalers).values())
         present = views.present[:, [views.names.index(name) for name in anchors]]

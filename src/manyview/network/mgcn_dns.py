@@ -80,7 +80,7 @@ class MGCNDNS(nn.Module):
 
     def graphs(self, support: GraphSupport, view_weights: Tensor) -> Graphs:
         """Compute the fused, refined and selected graph."""
-        fused = self.fusion(view_weights, support.shared_views)
+        fused = self.fusion(view_weights, support.view_masks)
         refined = fused if self.graph_learning is None else self.graph_learning(support, fused)
         if self.node_selection is None:
             return Graphs(fused, refined, refined)

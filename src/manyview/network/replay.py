@@ -100,7 +100,7 @@ class NetworkReplay:
             coefficients[left_out] = 0.0
             coefficients /= coefficients.sum()
         graph = weigh_views(
-            self.view_weights, torch.from_numpy(coefficients), self.support.shared_views
+            self.view_weights, torch.from_numpy(coefficients), self.support.view_masks
         )
         if self.gates is not None:
             graph = graph * self.gates
@@ -118,7 +118,7 @@ class NetworkReplay:
         messages = inductive_state.messages[0].astype(np.float64)
         anchors = [
             (number, anchor)
-            for number, anchor in enumerate(inductive_state.anchors.values())
+            for number, anchor in enumerate(inductive_state.indexes.values())
             if isinstance(anchor, NeighborIndex)
         ]
         scaling = inductive_state.input_scaling

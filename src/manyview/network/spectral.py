@@ -20,7 +20,7 @@ from manyview.data.labels import UNKNOWN
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
-from manyview.layers.propagation import spread, spread_rows
+from manyview.layers.propagation import diffuse, diffuse_rows
 from manyview.network.mgcn_dns import NetworkInputs
 from manyview.network.training import TrainingCurve, train_network
 from manyview.numerics import softmax
@@ -55,7 +55,7 @@ class LogisticRegression(nn.Module):
 
 
 @dataclass(frozen=True)
-class LinearWalks:
+class SpectralRegression:
     """Features and the graph they are spread over.
 
         Xbar = alpha X + (1 - alpha)/K sum_{k=1..K} T^k X,   Z = softmax(Xbar Theta + b)
@@ -87,7 +87,7 @@ class LinearWalks:
         """Learn Theta and b from the labeled samples; settings are those of `train_network`."""
         is_labeled = np.flatnonzero(y_encoded != UNKNOWN)
         rows = torch.from_numpy(is_labeled).to(self.graph.device)
-        labeled = spread_rows(
+        labeled = diffuse_rows(
             self.support,
             self.graph,
             self.features,
@@ -119,7 +119,7 @@ class LinearWalks:
     def logits(self, head: LogisticRegression) -> Tensor:
         """Return the logits of all samples: [sample, class]."""
         messages = self.convolution(head).messages(self.features, self.center)
-        walked = spread(self.support, self.graph, messages, n_steps=self.n_steps, alpha=self.alpha)
+        walked = diffuse(self.support, self.graph, messages, n_steps=self.n_steps, alpha=self.alpha)
         return walked + head.bias
 
 
@@ -142,8 +142,8 @@ def linear_probabilities(
     """
     support, view_weights, features, center = inputs
     weights = torch.from_numpy(graph_weights).to(view_weights)
-    graph = weigh_views(view_weights, weights, support.shared_views)
-    walks = LinearWalks(support, graph, features, center, **SHORT_WALKS)
+    graph = weigh_views(view_weights, weights, support.view_masks)
+    walks = SpectralRegression(support, graph, features, center, **SHORT_WALKS)
     nothing_drawn = torch.Generator(device=graph.device)
     with catch_warnings():
         simplefilter("ignore", ConvergenceWarning)  # of what is not the fit's own training

@@ -4,12 +4,12 @@ import dense_reference
 import numpy as np
 import pytest
 import torch
+from models import manyview
 
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-from manyview.layers import fast_ranking
 from manyview.layers.node_selection import node_confidence
+from manyview.layers.ranking import fast_ranking
 from manyview.layers.ranking.fast_ranking import FastRanking, fast_gain
 from manyview.layers.ranking.rank_blocks import RankBlocks
 from manyview.layers.ranking.ranking import FAST_FROM, discounted_gain
@@ -110,7 +110,7 @@ def test_fast_confidence_is_near_the_exact_one_at_all_sizes(generator, name, tem
 def test_fast_confidence_is_near_the_exact_one_on_learned_graphs(generator, dataset, max_epochs):
     data = load_dataset(dataset)
     labels = hide_labels(data.labels, 0.1, random_state=0)
-    model = MGCNDNSClassifier(max_epochs=max_epochs, n_neighbors=10, random_state=0)
+    model = manyview(max_epochs=max_epochs, n_neighbors=10, random_state=0)
     model.fit(data.views, labels)
     for graph in (model.fused_graph_, model.refined_graph_):
         n_edges = np.diff(graph.tocsc().indptr)
@@ -227,14 +227,14 @@ def test_entries_grow_no_faster_than_nodes(generator, name):
         assert max(counts) < 200
 
 
-@pytest.mark.parametrize("max_turn", [20.0, 40.0, 80.0])
+@pytest.mark.parametrize("max_change", [20.0, 40.0, 80.0])
 @pytest.mark.parametrize("name", ["uniform", "gamma", "twenty values", "several scales"])
-def test_expected_error_shows_blocks_that_are_too_coarse(generator, name, max_turn):
+def test_expected_error_shows_blocks_that_are_too_coarse(generator, name, max_change):
     scores = scores_of(name, 3000, generator).double()
-    coarse = FastRanking(RankBlocks(SortedScores(scores, 1.0), max_turn))
+    coarse = FastRanking(RankBlocks(SortedScores(scores, 1.0), max_change))
     exact = discounted_gain(scores, 1.0, ranking="exact")[coarse.order]
     error = (coarse.gain - exact).abs().max() / (exact.max() - exact.min())
-    assert error > 1e-4 or max_turn < 40
+    assert error > 1e-4 or max_change < 40
     assert coarse.error.max() > min(error, 1.0) / 3
 
 
@@ -244,7 +244,7 @@ def test_too_coarse_blocks_are_halved_until_the_error_is_small(generator, monkey
     n_tried = []
 
     def coarse_blocks(ranked):
-        return RankBlocks(ranked, max_turn=200.0)
+        return RankBlocks(ranked, max_change=200.0)
 
     def counted(blocks):
         n_tried.append(len(blocks.sizes))

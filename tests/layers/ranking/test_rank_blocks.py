@@ -99,8 +99,8 @@ def test_score_points_collect_and_spread_polynomials_exactly(blocks, generator):
         expected = torch.zeros(len(blocks.starts)).double()
         expected.index_add_(0, of_node, by_node * at_nodes)
         torch.testing.assert_close((collected * at_points).sum(dim=1), expected)
-        spread = nodes.spread(at_points[:, None]).flatten()[: ranked.n_nodes]
-        torch.testing.assert_close(spread, at_nodes)
+        interpolated = nodes.interpolate(at_points[:, None]).flatten()[: ranked.n_nodes]
+        torch.testing.assert_close(interpolated, at_nodes)
 
 
 def test_logits_of_single_units_are_those_of_the_equation(generator):

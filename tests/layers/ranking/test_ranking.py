@@ -6,7 +6,7 @@ import dense_reference
 import pytest
 import torch
 
-from manyview.layers import ranking
+from manyview.layers.ranking import ranking
 from manyview.layers.ranking.ranking import discounted_gain, rank_discount
 
 

@@ -152,7 +152,7 @@ def test_left_out_views_are_counted_on_hidden_labels_alone(fitted):
     parts = parts_of(page_of(*fitted))
     texts = [text for _, text in parts.texts]
     for one in effects:
-        assert f"{one.share_changed:.1%}" in texts
+        assert f"{one.fraction_changed:.1%}" in texts
         assert f"{one.accuracy_without:.1%}" in texts
     said = f"Accuracy is on the 48 hidden labels; with all views it is {effects[0].accuracy:.1%}."
     assert any(said in text for text in parts.text("p"))

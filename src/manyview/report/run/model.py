@@ -78,7 +78,7 @@ def _left_out_table(effects: Sequence[ViewEffect]) -> Html:
     if not effects:
         return Html()
     columns = [Column("left out"), Column("predictions that change", True), Column("share", True)]
-    rows = [[one.view, f"{one.n_changed:,}", f"{one.share_changed:.1%}"] for one in effects]
+    rows = [[one.view, f"{one.n_changed:,}", f"{one.fraction_changed:.1%}"] for one in effects]
     words = (
         "Without a view's edges and features, the other views in their place, and nothing "
         "learned anew."
