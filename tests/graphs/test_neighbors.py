@@ -137,7 +137,7 @@ def test_duplicates_tie_exactly_and_come_in_row_order(rng, metric, scale, as_vie
     np.testing.assert_array_equal(found.distances, 0)
 
 
-def test_rows_of_zeros_have_no_neighbors_and_are_nobodys_under_cosine(rng):
+def test_rows_of_zeros_have_no_neighbors_and_are_no_neighbors_under_cosine(rng):
     features = rng.normal(size=(8, 3))
     features[[2, 5]] = 0
     found = nearest_neighbors(features, n_neighbors=7)
@@ -153,13 +153,13 @@ def test_points_at_a_right_angle_are_no_neighbors_under_cosine():
     np.testing.assert_array_equal(found.indices, [[2, -1], [-1, -1], [0, -1]])
 
 
-def test_fewer_points_than_neighbors_leave_nobody(rng):
+def test_fewer_points_than_neighbors_leave_missing_neighbors(rng):
     found = nearest_neighbors(rng.random((2, 3)), rng.random((3, 3)), n_neighbors=5)
     assert (found.indices[:, :3] >= 0).all()
     assert (found.indices[:, 3:] == -1).all()
 
 
-def test_single_sample_has_nobody():
+def test_single_sample_has_no_neighbors():
     assert nearest_neighbors(np.ones((1, 2)), n_neighbors=3).indices.tolist() == [[-1, -1, -1]]
 
 

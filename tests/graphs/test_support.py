@@ -1,4 +1,4 @@
-"""The shared support: where the edges are, and the way there and back."""
+"""The support of all graphs, and conversions to and from weights."""
 
 from dataclasses import fields
 
@@ -74,7 +74,7 @@ def test_numbers_are_of_32_bits(support):
         assert part is None or part.dtype == torch.int32
 
 
-def test_weights_and_matrix_are_each_others_way_back(graphs, support):
+def test_weights_and_matrix_are_inverse_conversions(graphs, support):
     for graph in graphs:
         weights = support.weights_of(graph)
         dense = graph.toarray()

@@ -182,7 +182,7 @@ class FastRanking:
             yield pairs, tilts, self._rows.logits(pairs, tilts).exp_()
 
     def _add_terms(self, terms: Tensor) -> Tensor:
-        """Sum over terms, each times its power of decay: [unit, ..., term, position] without term."""
+        """Sum terms times powers of decay: [unit, ..., term, position] to [unit, ..., position]."""
         decay = self._nodes.decay.view(self._n_units, *[1] * (terms.ndim - 3), N_POINTS)
         values = terms[..., -1, :] * decay
         for n in reversed(range(terms.shape[-2] - 1)):
