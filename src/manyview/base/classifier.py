@@ -128,12 +128,12 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
             self.classes_, y_encoded = check_labels(labels, len(views))
             _check_views_are_seen(views, y_encoded)
             self._check_parameters(views)
-            with callback_context(self, views, y_encoded) as tasks:
-                self._fit(views, y_encoded, FitContext(tasks, self._observer(), cache))
+            with callback_context(self, views, y_encoded) as callbacks:
+                self._fit(views, y_encoded, FitContext(callbacks, self._observer(), cache))
                 self.y_ = y_encoded
                 self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
-                if tasks is not None:
-                    tasks.end()
+                if callbacks is not None:
+                    callbacks.end()
         return self
 
     def predict(self, X: Any) -> np.ndarray:

@@ -27,7 +27,7 @@ from manyview.callbacks.context import FitContext
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.graphs.prepare import PreparedViews
-from manyview.network.mgcn_dns import network_inputs
+from manyview.network.prepared import network_inputs
 from manyview.network.training import train_network
 from manyview.numerics import softmax
 from manyview.validation import check_choice

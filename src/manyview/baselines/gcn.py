@@ -23,7 +23,7 @@ from manyview.graphs.view_masks import ViewMasks
 from manyview.layers.activation import activate
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
-from manyview.network.mgcn_dns import network_inputs
+from manyview.network.prepared import network_inputs
 from manyview.network.training import train_network
 from manyview.numerics import softmax
 

@@ -21,7 +21,8 @@ from manyview.data.views import MultiView
 from manyview.layers.fusion import GraphFusion
 from manyview.layers.propagation import power_sum
 from manyview.network.inductive import GraphIndex, InductiveState, NeighborIndex, freeze
-from manyview.network.mgcn_dns import MGCNDNS, network_inputs
+from manyview.network.mgcn_dns import MGCNDNS
+from manyview.network.prepared import network_inputs
 from manyview.network.spectral import SpectralRegression
 from manyview.network.training import TrainingCurve
 from manyview.numerics import softmax

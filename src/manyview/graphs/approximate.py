@@ -64,7 +64,8 @@ def approximate_neighbors(
     else:
         warnings.warn(
             f"the approximate search found {recall:.0%} of the nearest neighbors, less than "
-            f"{MIN_RECALL:.0%}. Its graph is worse than an exact one: use search='exact' if time allows.",
+            f"{MIN_RECALL:.0%}. Its graph is worse than an exact one; if time allows, use "
+            "search='exact'.",
             UserWarning,
             stacklevel=2,
         )
