@@ -4,17 +4,14 @@ Most tests put the exact neighbors, or worse ones, in the place of the library's
 takes a minute to compile; those marked slow run the library.
 """
 
-import sys
-
 import numpy as np
 import pytest
 import torch
 from scipy import sparse
 
-from manyview.errors import InputError
 from manyview.graphs import approximate
 from manyview.graphs.approximate import approximate_neighbors, recall_of
-from manyview.graphs.knn_graph import check_search, find_neighbors, is_approximate
+from manyview.graphs.knn_graph import find_neighbors
 from manyview.graphs.neighbors import nearest_neighbors
 
 METRICS = ("cosine", "euclidean")
@@ -119,34 +116,6 @@ def test_few_samples_are_searched_exactly(rng):
     features = rng.normal(size=(30, 4))
     found = approximate_neighbors(features, n_neighbors=5)
     np.testing.assert_array_equal(found.indices, nearest_neighbors(features, n_neighbors=5).indices)
-
-
-@pytest.mark.parametrize(
-    ("search", "n_samples", "expected"),
-    [
-        ("auto", 30_000, False),
-        ("auto", 30_001, True),
-        ("exact", 10**6, False),
-        ("approximate", 100, True),
-    ],
-)
-def test_auto_is_exact_up_to_30_000_samples(search, n_samples, expected):
-    assert is_approximate(search, n_samples) is expected
-
-
-def test_an_unknown_search_is_refused():
-    with pytest.raises(InputError, match=r"search must be one of .*Did you mean 'exact'"):
-        check_search("exakt", 10)
-
-
-def test_without_the_library_the_refusal_names_both_ways_out(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
-    check_search("auto", 30_000)
-    with pytest.raises(InputError) as error:
-        check_search("auto", 100_000)
-    assert "among 100,000 samples needs pynndescent, which is not installed" in str(error.value)
-    assert "pip install 'manyview[scale]'" in str(error.value)
-    assert "search='exact'" in str(error.value)
 
 
 @pytest.mark.slow

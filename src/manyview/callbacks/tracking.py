@@ -49,10 +49,9 @@ class RunTracker(ABC, Generic[RunT]):
         """Log the values of the epoch, or of the fitted model at the end of the fit."""
         run = self._open_runs[id(estimator)]
         if context.task_name == "epoch":
-            self._n_epochs[id(estimator)] = (
-                context.task_id + 1
-            )  # counted over all networks of the fit
-            self.write(run, epoch_values(estimator), context.task_id + 1)
+            n_epochs = context.task_id + 1  # over all networks of the fit
+            self._n_epochs[id(estimator)] = n_epochs
+            self.write(run, epoch_values(estimator), n_epochs)
         elif context.task_name == "fit":
             self.write(run, final_values(estimator), self._n_epochs.get(id(estimator), 0))
             self._ended.add(id(estimator))

@@ -62,9 +62,9 @@ def early_fusion_graph(
 
     Similarities of the views are summed in proportion to `view_weights`, [view].
     """
-    weighed = scaling.weighed(features, np.sqrt(view_weights / view_weights.max()))
+    weighted = scaling.weighed(features, np.sqrt(view_weights / view_weights.max()))
     found = cached_neighbors(
-        early_fusion_features(features, weighed, present),
+        early_fusion_features(features, weighted, present),
         n_neighbors=n_neighbors,
         metric=metric,
         search=search,

@@ -36,7 +36,7 @@ def check_precomputed_graph(views: MultiView, name: str, n_columns: int) -> spar
     if graph.shape[1] != n_columns:
         raise InputError(
             f"view {name!r} is a graph and must have one column for each of the {n_columns} "
-            f"samples it was given with; got {graph.shape[1]} columns."
+            f"samples of the fit; got {graph.shape[1]} columns."
         )
     if graph.nnz and graph.data.min() < 0:
         raise InputError(

@@ -13,13 +13,13 @@ class WeightSnapshot:
     def __init__(self, network: nn.Module) -> None:
         self.network = network
         self.parameters = list(network.parameters())
-        self.kept = [parameter.detach().clone() for parameter in self.parameters]
+        self.saved = [parameter.detach().clone() for parameter in self.parameters]
 
     @torch.no_grad()
     def restore(self) -> None:
         """Copy the saved weights back into the network."""
-        for kept, parameter in zip(self.kept, self.parameters, strict=True):
-            parameter.copy_(kept)
+        for saved, parameter in zip(self.saved, self.parameters, strict=True):
+            parameter.copy_(saved)
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
@@ -44,8 +44,8 @@ class BestWeights(WeightSnapshot):
         """Save the current weights if this loss is the lowest."""
         if loss < self.loss:
             self.loss = loss
-            for kept, parameter in zip(self.kept, self.parameters, strict=True):
-                kept.copy_(parameter)
+            for saved, parameter in zip(self.saved, self.parameters, strict=True):
+                saved.copy_(parameter)
 
 
 class MeanWeights(WeightSnapshot):
@@ -62,5 +62,5 @@ class MeanWeights(WeightSnapshot):
         # At first over half of the epochs, so that the initial weights fade quickly.
         self.n_added += 1
         rate = 1 / min(self.n_epochs, 1 + self.n_added // 2)
-        for kept, parameter in zip(self.kept, self.parameters, strict=True):
-            kept.lerp_(parameter, rate)
+        for saved, parameter in zip(self.saved, self.parameters, strict=True):
+            saved.lerp_(parameter, rate)

@@ -1,6 +1,6 @@
 """Inductive inference: logits of new samples from a trained network and its graphs.
 
-New samples get edges to the fitted ones: to their nearest neighbors in feature views, as given in
+New samples get edges to the fitted ones: to their nearest neighbors in feature views, and those of
 precomputed graphs. These edges are fused, gated and selected like those of the fit. A new sample
 then receives the messages of its fitted neighbors in each convolution; fitted samples receive
 nothing from new ones, so their messages are constants, and new samples do not see each other.

@@ -309,8 +309,8 @@ def train_network(
 def _decay_groups(
     network: nn.Module, weight_decay: float, not_decayed: Collection[nn.Parameter]
 ) -> list[dict[str, Any]]:
-    kept = {id(parameter) for parameter in not_decayed}
-    decayed = [parameter for parameter in network.parameters() if id(parameter) not in kept]
+    excluded = {id(parameter) for parameter in not_decayed}
+    decayed = [parameter for parameter in network.parameters() if id(parameter) not in excluded]
     groups = [
         {"params": decayed, "weight_decay": weight_decay},
         {"params": list(not_decayed), "weight_decay": 0.0},

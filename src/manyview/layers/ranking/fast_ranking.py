@@ -150,7 +150,7 @@ class FastRanking:
         weighted = _powers(in_units(incoming, self._n_units) * nodes.decay, nodes.decay, n_terms)
         incoming_at = nodes.collect(weighted) * factors
         own = incoming_at.new_zeros(len(incoming_at), 2, n_terms, N_POINTS)
-        shared = torch.zeros_like(own[:, :, :1])
+        common = torch.zeros_like(own[:, :, :1])
         for pairs, tilts, p in self._kept or self._exponentials():
             discount = self._discount.index_select(0, pairs.rows)
             weights = torch.stack([discount, discount * tilts], dim=1)
@@ -164,12 +164,12 @@ class FastRanking:
                 own[:, :, :n_found].index_add_(0, at, found)
             means = _sum_rows(pairs, means).index_select(0, pairs.rows - pairs.chunk.start)
             found = torch.bmm(weights * means[:, None], p)
-            shared.index_add_(0, pairs.nodes, found[:, :, None])
-        sums = torch.cat([own * factors, shared], dim=2).flatten(1, 2)
+            common.index_add_(0, pairs.nodes, found[:, :, None])
+        sums = torch.cat([own * factors, common], dim=2).flatten(1, 2)
         terms = nodes.interpolate(sums).unflatten(1, (2, n_terms + 1))
         at_nodes = [self._add_terms(terms[:, :, :-1]), self._add_terms(terms[:, :, -1:])]
-        own, shared = self._from_middle_of_ties(torch.cat(at_nodes, dim=1)).split(2)
-        plain, tilted = incoming * own - shared
+        own, common = self._from_middle_of_ties(torch.cat(at_nodes, dim=1)).split(2)
+        plain, tilted = incoming * own - common
         before = torch.cat([plain.new_zeros(1), plain.cumsum(0)])
         lower_minus_higher = (before[-1] - before[self._past]) - before[self._first]
         slope: Tensor = (tilted - lower_minus_higher) * LN2
@@ -215,7 +215,7 @@ def _n_terms(largest: float, tolerance: float) -> int:
 
 
 def _terms(
-    p: Tensor, pairs: Pairs, n_terms: int, whole: Callable[[Tensor], Tensor]
+    p: Tensor, pairs: Pairs, n_terms: int, direct: Callable[[Tensor], Tensor]
 ) -> Iterator[tuple[slice, Tensor]]:
     """Evaluate a function of p: directly in single units, by its power series in smooth blocks.
 
@@ -224,7 +224,7 @@ def _terms(
     """
     if pairs.n_single > 0:
         single = slice(0, pairs.n_single)
-        yield single, whole(p[single])[:, :, None]
+        yield single, direct(p[single])[:, :, None]
     if pairs.n_single < len(p):
         smooth = slice(pairs.n_single, None)
         yield smooth, _powers(p[smooth], p[smooth], n_terms)
