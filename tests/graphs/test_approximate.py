@@ -88,16 +88,16 @@ def test_recall_counts_equally_near_samples_and_no_missing_ones():
 
 
 def test_a_low_recall_is_tried_again_with_more_effort_and_then_gives_a_warning(rng, monkeypatch):
-    asked = []
+    requested = []
 
     def poor(points, n_searched, metric, seed):
-        asked.append(n_searched)
+        requested.append(n_searched)
         return np.tile(np.arange(n_searched), (points.shape[0], 1))
 
     monkeypatch.setattr(approximate, "_candidates", poor)
     with pytest.warns(UserWarning, match=r"found \d+% of the nearest neighbors, less than 90%"):
         found = approximate_neighbors(rng.normal(size=(1000, 5)), n_neighbors=20)
-    assert asked == [40, 80]
+    assert requested == [40, 80]
     assert found.recall < 0.2
 
 

@@ -14,7 +14,7 @@ N_SAMPLES = 10
 
 @pytest.fixture
 def graphs(rng):
-    """Three symmetric graphs; one has loops, the last sample is linked to nobody."""
+    """Three symmetric graphs; one has loops, the last sample is isolated."""
     graphs = []
     for density in (0.2, 0.1, 0.3):
         is_edge = rng.random((N_SAMPLES, N_SAMPLES)) < density

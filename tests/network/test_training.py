@@ -50,7 +50,7 @@ def test_loss_is_the_mean_over_labeled_samples_of_eq_19():
     torch.testing.assert_close(labeled_cross_entropy(logits, labels), expected / 4)
 
 
-def test_loss_weighs_classes():
+def test_loss_uses_class_weights():
     logits = torch.zeros(2, 2)
     weight = torch.tensor([1.0, 0.0])
     wrong = logits + torch.tensor([[0.0, 0.0], [5.0, -5.0]])
@@ -69,7 +69,7 @@ def test_training_fits_the_labeled_samples_and_converges():
     assert not network.training
 
 
-def test_unlabeled_samples_have_no_say():
+def test_unlabeled_samples_do_not_change_the_loss():
     one, two = Line(), Line()
     train(one, (FEATURES,), LABELS, **SETTINGS)
     train(two, (FEATURES * torch.tensor([[1.0], [1.0], [9.0]]),), LABELS, **SETTINGS)

@@ -74,6 +74,18 @@ class MGCNDNS(nn.Module):
         self.convolutions = nn.ModuleList(convolutions)
         self.dropout = dropout
 
+    def forward(
+        self,
+        support: GraphSupport,
+        view_weights: Tensor,
+        features: Tensor,
+        center: Center | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Return the logits of every node; `generator` is the dropout's source of randomness."""
+        graph = self.graphs(support, view_weights).selected
+        return self.convolve(support, graph, features, center, generator)
+
     def graphs(self, support: GraphSupport, view_weights: Tensor) -> Graphs:
         """Compute the fused, refined and selected graph."""
         fused = self.fusion(view_weights, support.view_masks)
@@ -81,10 +93,6 @@ class MGCNDNS(nn.Module):
         if self.node_selection is None:
             return Graphs(fused, refined, refined)
         return Graphs(fused, refined, self.node_selection(support, refined))
-
-    def layers(self) -> list[GraphConvolution]:
-        """Return the convolutions, first to last."""
-        return [layer for layer in self.convolutions if isinstance(layer, GraphConvolution)]
 
     def convolve(
         self,
@@ -128,17 +136,9 @@ class MGCNDNS(nn.Module):
             outputs.append(layer(support, graph, hidden, edge_weights=edge_weights))
         return outputs
 
-    def forward(
-        self,
-        support: GraphSupport,
-        view_weights: Tensor,
-        features: Tensor,
-        center: Center | None = None,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """Return the logits of every node; `generator` seeds the dropout."""
-        graph = self.graphs(support, view_weights).selected
-        return self.convolve(support, graph, features, center, generator)
+    def layers(self) -> list[GraphConvolution]:
+        """Return the convolutions, first to last."""
+        return [layer for layer in self.convolutions if isinstance(layer, GraphConvolution)]
 
 
 def build_network(

@@ -37,7 +37,7 @@ def scores_of(name, n_nodes, generator):
     other = torch.rand(n_nodes, generator=generator, dtype=torch.float64)
     normal = torch.randn(n_nodes, generator=generator, dtype=torch.float64)
     outlier = torch.tensor([1e3], dtype=torch.float64)
-    spread = torch.where(other < 0.6, 1 + 1e-2 * normal, 3 + normal)
+    scale = torch.where(other < 0.6, 1 + 1e-2 * normal, 3 + normal)
     return {
         "uniform": uniform,
         "mean edge weights": 0.05 + 0.01 * normal,
@@ -50,7 +50,7 @@ def scores_of(name, n_nodes, generator):
         "many ties": (n_nodes / 10 * uniform).floor() / (n_nodes / 10),
         "an outlier": torch.cat([0.1 * uniform[1:], outlier]),
         "equal but one": torch.cat([torch.full_like(uniform[1:], 0.3), outlier]),
-        "several scales": torch.where(other < 0.3, 1e-4 * normal, spread),
+        "several scales": torch.where(other < 0.3, 1e-4 * normal, scale),
         "log-normal": (2 * normal).exp(),
     }[name].float()
 
@@ -65,7 +65,7 @@ def with_gradient(scores, incoming, temperature, ranking):
 def assert_fast_is_near_exact(scores, temperature, generator):
     """Hold float32 scores to confidence within 1e-4, gradient within 1e-3 of its largest entry.
 
-    Both are asked to be ten times better than that.
+    Both must be ten times better than that.
     """
     incoming = torch.randn(len(scores), generator=generator)
     exact, exact_gradient = with_gradient(scores.double(), incoming, temperature, "exact")
@@ -154,7 +154,7 @@ def test_fast_gain_passes_gradcheck(generator, temperature):
 
 
 @pytest.mark.parametrize("temperature", [0.01, 1.0])
-def test_equal_scores_share_one_gain(generator, temperature):
+def test_equal_scores_have_equal_gains(generator, temperature):
     scores = torch.randint(0, 50, (4000,), generator=generator) / 50
     gain = fast_gain(scores, temperature)
     for value in scores.unique():
@@ -255,8 +255,8 @@ def test_too_coarse_blocks_are_halved_until_the_error_is_small(generator, monkey
     gain = fast_gain(scores, 1.0)
     assert len(n_tried) > 1
     assert n_tried == sorted(n_tried)
-    spread = (exact.max() - exact.min()).item()
-    torch.testing.assert_close(gain, exact, rtol=0, atol=1e-5 * spread)
+    scale = (exact.max() - exact.min()).item()
+    torch.testing.assert_close(gain, exact, rtol=0, atol=1e-5 * scale)
 
 
 def test_auto_is_fast_for_many_nodes_only(generator):
