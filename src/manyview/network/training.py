@@ -295,7 +295,7 @@ def train_network(
         )
     if curve.stopped == "interrupted":
         kept = (
-            "the network of the previous stage is kept"
+            "the network of the stage before is kept"
             if keeps_previous
             else "the weights of the lowest loss so far are kept"
         )
