@@ -66,12 +66,8 @@ class RunTracker(ABC, Generic[RunT]):
             self.close_run(run, has_ended=has_ended)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            **vars(self),
-            "_open_runs": {},
-            "_ended": set(),
-            "_n_epochs": {},
-        }  # runs stay with their fit
+        # Runs stay with their fit.
+        return {**vars(self), "_open_runs": {}, "_ended": set(), "_n_epochs": {}}
 
 
 def parameters_of(estimator: Any) -> dict[str, str]:

@@ -27,12 +27,7 @@ BLOCK_ROWS = 2**14  # rows hashed at a time
 
 
 def cached_neighbors(
-    features: View,
-    *,
-    n_neighbors: int,
-    metric: str,
-    search: str,
-    seed: int,
+    features: View, *, n_neighbors: int, metric: str, search: str, seed: int
 ) -> Neighbors:
     """Find the neighbors of each sample, or read them from the cache folder.
 

@@ -98,9 +98,7 @@ def regularized_labels(
     system: Any
     if isinstance(regularizer, LinearOperator):
         system = LinearOperator(
-            regularizer.shape,
-            matvec=lambda vector: vector + regularizer @ vector,
-            dtype=np.float64,
+            regularizer.shape, matvec=lambda vector: vector + regularizer @ vector, dtype=np.float64
         )
     elif isinstance(regularizer, np.ndarray):
         system = np.eye(len(regularizer)) + regularizer

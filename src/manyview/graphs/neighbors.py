@@ -56,11 +56,7 @@ class Neighbors:
 
 
 def nearest_neighbors(
-    queries: View,
-    points: View | None = None,
-    *,
-    n_neighbors: int,
-    metric: str = "cosine",
+    queries: View, points: View | None = None, *, n_neighbors: int, metric: str = "cosine"
 ) -> Neighbors:
     """Find the exact nearest points of each query; ties are ordered by row number.
 

@@ -27,12 +27,7 @@ MAX_COMPARED = 1_000  # samples; more lead to the same choice
 
 
 def choose_scalings(
-    views: MultiView,
-    kinds: Mapping[str, str],
-    *,
-    n_neighbors: int,
-    metric: str,
-    seed: int = 0,
+    views: MultiView, kinds: Mapping[str, str], *, n_neighbors: int, metric: str, seed: int = 0
 ) -> dict[str, str]:
     """Choose a scaling for every feature view whose kind is "auto"; the others keep theirs.
 

@@ -24,11 +24,7 @@ from manyview.graphs.neighbors import NO_NEIGHBOR, nearest_neighbors
 from manyview.graphs.prepare import PreparedViews
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import fusion_coefficients, mixing_weights
-from manyview.layers.node_selection import (
-    NodeSelection,
-    TopKSelection,
-    mean_edge_weight,
-)
+from manyview.layers.node_selection import NodeSelection, TopKSelection, mean_edge_weight
 from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 
 

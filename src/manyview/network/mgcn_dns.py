@@ -107,11 +107,7 @@ class MGCNDNS(nn.Module):
         return by_sample(support, last)
 
     def outputs(
-        self,
-        support: GraphSupport,
-        graph: Tensor,
-        features: Tensor,
-        center: Center | None = None,
+        self, support: GraphSupport, graph: Tensor, features: Tensor, center: Center | None = None
     ) -> list[Tensor]:
         """Run the layers; return the output of each, the logits last."""
         placed = self._placed_outputs(support, graph, features, center, None)

@@ -78,24 +78,13 @@ class SpectralRegression:
     alpha: float
 
     def fit(
-        self,
-        y_encoded: np.ndarray,
-        n_classes: int,
-        generator: torch.Generator,
-        **settings: Any,
+        self, y_encoded: np.ndarray, n_classes: int, generator: torch.Generator, **settings: Any
     ) -> tuple[LogisticRegression, TrainingCurve]:
         """Learn Theta and b from the labeled samples; `settings` are those of `train_network`."""
         is_labeled = np.flatnonzero(y_encoded != UNKNOWN)
         rows = torch.from_numpy(is_labeled).to(self.graph.device)
-        labeled = diffuse_rows(
-            self.support,
-            self.graph,
-            self.features,
-            self.center,
-            rows,
-            n_steps=self.n_steps,
-            alpha=self.alpha,
-        )
+        inputs = self.support, self.graph, self.features, self.center
+        labeled = diffuse_rows(*inputs, rows, n_steps=self.n_steps, alpha=self.alpha)
         head = LogisticRegression(self.features.shape[1], n_classes).to(self.graph.device)
         curve = train_network(
             head,

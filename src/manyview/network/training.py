@@ -249,6 +249,11 @@ def train_network(
         The other settings of `train`.
     """
     device = generator.device
+    weight = None if class_weight is None else torch.tensor(class_weight).float().to(device)
+    soft = None
+    if soft_targets is not None:
+        targets, weights = (torch.from_numpy(values).to(device) for values in soft_targets)
+        soft = targets, weights
     run = (lambda: network(*inputs)) if logits_of_all is None else logits_of_all
     callbacks, observer = context.callbacks, context.observer
 
@@ -279,30 +284,18 @@ def train_network(
             inputs,
             torch.from_numpy(y_encoded).to(device),
             max_epochs=max_epochs,
-            class_weight=None
-            if class_weight is None
-            else torch.tensor(class_weight).float().to(device),
-            soft_targets=None
-            if soft_targets is None
-            else (
-                torch.from_numpy(soft_targets[0]).to(device),
-                torch.from_numpy(soft_targets[1]).to(device),
-            ),
+            class_weight=weight,
+            soft_targets=soft,
             generator=generator,
             before_epoch=None if callbacks is None else callbacks.begin_epoch,
             on_epoch=end_epoch,
             **settings,
         )
     if curve.stopped == "interrupted":
-        kept = (
-            "the network of the stage before is kept"
-            if keeps_previous
-            else "the weights of the lowest loss so far are kept"
-        )
-        warn_user(
-            f"fit was interrupted after {curve.n_epochs} epochs; {kept}.",
-            ConvergenceWarning,
-        )
+        kept = "the weights of the lowest loss so far are kept"
+        if keeps_previous:
+            kept = "the network of the stage before is kept"
+        warn_user(f"fit was interrupted after {curve.n_epochs} epochs; {kept}.", ConvergenceWarning)
     return curve
 
 
