@@ -18,13 +18,13 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import numpy as np
+from released_labels import equal_class_labels
 from rich.console import Console
 
 from manyview.baselines import hlr_m2vs
 from manyview.baselines.amgl import AMGLClassifier
 from manyview.baselines.hlr_m2vs import HLRM2VSClassifier
 from manyview.baselines.mlan import MLANClassifier
-from manyview.baselines.released_labels import equal_class_labels
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
 from manyview.experiments.plan import load_plan

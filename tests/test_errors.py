@@ -1,4 +1,4 @@
-"""Warnings point at the user's line, errors suggest the nearest choice."""
+"""Warnings point at the line of the user; errors keep the parameter at fault."""
 
 import warnings
 
@@ -6,7 +6,6 @@ import pytest
 
 from manyview.errors import CalibrationWarning, InputError, warn_user
 from manyview.estimators.calibration import calibrate_or_warn
-from manyview.validation import check_choice
 
 
 def test_warning_points_at_the_line_outside_the_package():
@@ -25,7 +24,7 @@ def test_warning_of_one_line_is_shown_once():
     assert len(caught) == 1
 
 
-def test_choice_is_refused_with_the_nearest():
-    with pytest.raises(InputError, match=r"way must be one of 'near', None; got 'neer'.*'near'\?"):
-        check_choice("way", "neer", ("near", None))
-    check_choice("way", None, ("near", None))
+def test_error_keeps_the_parameter_at_fault():
+    error = InputError("tau must be above 0; got -1.", parameter="tau")
+    assert (str(error), error.parameter) == ("tau must be above 0; got -1.", "tau")
+    assert InputError("views must hold at least one view; got none.").parameter is None

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from models import build
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
 
@@ -32,8 +33,9 @@ def incomplete(tiny_views, present):
 
 
 def make(name="mgcn-dns", *, max_epochs=10, **parameters):
-    quick = {"max_epochs": max_epochs} if "max_epochs" in METHODS[name]().get_params() else {}
-    return METHODS[name](random_state=0, **quick, **parameters)
+    has_epochs = any(key.endswith("max_epochs") for key in METHODS[name]().get_params())
+    quick = {"max_epochs": max_epochs} if has_epochs else {}
+    return build(METHODS[name], random_state=0, **quick, **parameters)
 
 
 def with_values(views, present, value):
@@ -101,7 +103,7 @@ def test_an_approximate_search_leaves_absent_samples_out(rng):
     present = np.ones((300, 2), dtype=bool)
     present[::3, 1] = False
     labels = np.where(np.arange(300) < 40, np.arange(300) % 2, -1)
-    model = make(neighbor_search="approximate", n_neighbors=5)
+    model = make(search="approximate", n_neighbors=5)
     model.fit(MultiView(views, present=present), labels)
     assert not model.view_graphs_[1].toarray()[::3].any()
     assert model.neighbor_recall_["b"] > 0.9
@@ -182,7 +184,7 @@ def test_new_samples_are_linked_in_the_views_they_have(tiny_views, incomplete):
     model = make(max_epochs=30, n_neighbors=4).fit(incomplete[:50], tiny_views.known_labels[:50])
     new = incomplete[50:]
     assert not new.present.all()
-    links = model.inductive_state_.attached(new)
+    links = model.inductive_state_.connect(new)
     edges, loops = model.inductive_state_._fuse(links.view_edges, links.view_degrees, new)
     expected = literal_fused(model.inductive_state_, 4, new)
     np.testing.assert_allclose(edges.toarray(), expected[0], atol=1e-6)
@@ -223,7 +225,9 @@ def test_cross_validation_keeps_the_mask(tiny_views, incomplete):
 def test_single_nans_are_refused_or_filled(tiny_views):
     views = {name: view.copy() for name, view in tiny_views.views.items()}
     views["shape"][7, 2] = np.nan
-    with pytest.raises(InputError, match=r"view 'shape' holds NaN .* or let mgcn-dns fill single"):
+    with pytest.raises(
+        InputError, match=r"view 'shape' holds NaN .* or let manyview or mgcn-dns fill"
+    ):
         make().fit(views, tiny_views.known_labels)
     model = make(missing="impute").fit(views, tiny_views.known_labels)
     filled = views["shape"].copy()
@@ -253,7 +257,7 @@ def test_a_view_that_nobody_has_is_refused(tiny_views):
         make().fit(views, tiny_views.known_labels)
 
 
-def test_a_view_that_no_labeled_sample_has_is_told_of(tiny_views):
+def test_a_view_that_no_labeled_sample_has_gives_a_warning(tiny_views):
     own = tiny_views.known_labels == -1
     views = MultiView(tiny_views.views, present={"shape": own})
     with pytest.warns(UserWarning, match="view 'shape' is missing for all labeled samples"):

@@ -1,11 +1,7 @@
 import numpy as np
-import pytest
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 from manyview.baselines.awdr import AWDRClassifier
-from manyview.data.views import MultiView
-from manyview.errors import InputError
 
 
 def test_predictions_are_votes_in_the_space_of_the_classes(tiny_views):
@@ -28,48 +24,7 @@ def test_wide_views_and_narrow_ones_give_the_same_predictions(tiny_views):
     np.testing.assert_array_equal(wide_model.transduction_, narrow_model.transduction_)
 
 
-def test_predictions_follow_samples_when_they_are_renumbered(tiny_views, rng):
-    order = rng.permutation(60)
-    views = MultiView(tiny_views.views)
-    model = AWDRClassifier().fit(views, tiny_views.known_labels)
-    moved = AWDRClassifier().fit(views[order], tiny_views.known_labels[order])
-    np.testing.assert_array_equal(moved.transduction_, model.transduction_[order])
-
-
-def test_planted_classes_are_found_and_new_samples_too(tiny_views):
-    views, rest = MultiView(tiny_views.views), np.arange(60) % 4 != 0
-    model = AWDRClassifier().fit(views[rest], tiny_views.known_labels[rest])
-    assert np.mean(model.transduction_ == tiny_views.labels[rest]) > 0.95
-    assert np.mean(model.predict(views[~rest]) == tiny_views.labels[~rest]) > 0.9
-    assert model.view_weights_.sum() == pytest.approx(1)
-
-
 def test_class_with_the_last_name_may_be_without_labels(tiny_views):
     labels = np.where(tiny_views.known_labels == 2, -1, tiny_views.known_labels)
     model = AWDRClassifier().fit(tiny_views.views, labels)
     assert model.classes_.tolist() == [0, 1]
-
-
-def test_fit_warns_when_it_does_not_settle(tiny_views):
-    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
-        AWDRClassifier(max_iter=2, tol=0).fit(tiny_views.views, tiny_views.known_labels)
-
-
-def test_fit_refuses_work_that_does_not_fit_in_memory(tiny_views):
-    with pytest.raises(InputError, match="GB of memory"):
-        AWDRClassifier(max_memory=1e-9).fit(tiny_views.views, tiny_views.known_labels)
-
-
-def test_saved_model_gives_the_same_predictions(tiny_views, tmp_path):
-    model = AWDRClassifier().fit(tiny_views.views, tiny_views.known_labels)
-    model.save(tmp_path)
-    loaded = AWDRClassifier.load(tmp_path)
-    np.testing.assert_array_equal(
-        loaded.predict_proba(tiny_views.views), model.label_distributions_
-    )
-
-
-@pytest.mark.parametrize("wrong", [{"ridge": 0}, {"n_neighbors": 0}, {"max_iter": 0}, {"tol": -1}])
-def test_fit_rejects_parameters_out_of_range(tiny_views, wrong):
-    with pytest.raises(InputError, match=f"{next(iter(wrong))} must be"):
-        AWDRClassifier(**wrong).fit(tiny_views.views, tiny_views.known_labels)

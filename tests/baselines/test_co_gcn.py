@@ -1,106 +1,17 @@
-"""Co-GCN: one net a view, each layer on its own mixture of all views' graphs, and a vote."""
+"""Co-GCN as a classifier."""
 
 import numpy as np
 import pytest
-import torch
 from scipy import sparse
-from torch import nn
 
-from manyview.baselines._cogcn import (
-    CoGCN,
-    MixedGCN,
-    NetInputs,
-    ViewGraph,
-    propagate_mixed,
-    released_update,
-    summed_negative_log_likelihood,
-)
 from manyview.baselines.co_gcn import CoGCNClassifier
-from manyview.baselines.gcn import GCN, GCNFusionClassifier
+from manyview.baselines.gcn import GCNFusionClassifier
 from manyview.data.views import MultiView
-from manyview.errors import InputError
-from manyview.graphs.normalization import renormalize
-from manyview.graphs.support import GraphSupport
-from manyview.network.training import labeled_cross_entropy, train
-
-N_NODES, N_INPUTS, HIDDEN, N_CLASSES = 12, 5, 7, 3
-LABELS = torch.tensor([0, 1, 2, 1, 0, 2, *[-1] * 6])
-
-
-@pytest.fixture
-def matrices(rng):
-    graphs = []
-    for _ in range(3):
-        upper = np.triu(rng.random((N_NODES, N_NODES)) < 0.3, 1) * 1.0
-        graphs.append(renormalize(sparse.csr_array(upper + upper.T)))
-    return graphs
-
-
-@pytest.fixture
-def graphs(matrices):
-    supports = [GraphSupport.from_graphs([matrix]) for matrix in matrices]
-    return [
-        ViewGraph(support, support.weights_of(matrix))
-        for support, matrix in zip(supports, matrices, strict=True)
-    ]
-
-
-@pytest.fixture
-def features(rng):
-    return torch.from_numpy(rng.normal(size=(N_NODES, N_INPUTS)))
-
-
-def mixed_gcn(seed=0, **parameters):
-    torch.manual_seed(seed)
-    settings = {"n_views": 3, "dropout": 0.0} | parameters
-    return MixedGCN(N_INPUTS, HIDDEN, N_CLASSES, **settings).double()
 
 
 def fit_quickly(views, labels, **parameters):
     settings = {"max_epochs": 30, "random_state": 0} | parameters
     return CoGCNClassifier(**settings).fit(views, labels)
-
-
-def labeled_loss(network, inputs):
-    rows = LABELS >= 0
-    return summed_negative_log_likelihood(network(*inputs)[rows], LABELS[rows])
-
-
-def test_mixed_product_equals_that_of_the_mixed_matrix(matrices, graphs, features):
-    shares = [0.5, 0.2, 0.3]
-    mixed = sum(share * matrix.toarray() for share, matrix in zip(shares, matrices, strict=True))
-    found = propagate_mixed(graphs, torch.tensor(shares).double(), features)
-    np.testing.assert_allclose(found, mixed @ features.numpy(), rtol=1e-6)
-
-
-def test_mixed_product_passes_gradcheck(graphs, features):
-    shares = torch.tensor([0.5, 0.2, 0.3], dtype=torch.float64)
-    assert torch.autograd.gradcheck(
-        lambda shares, hidden: propagate_mixed(graphs, shares, hidden),
-        [shares.requires_grad_(), features.requires_grad_()],
-    )
-
-
-def test_net_equals_a_literal_loop(matrices, graphs, features):
-    net = mixed_gcn()
-    with torch.no_grad():
-        net.mixing.copy_(torch.tensor([[1.0, -1.0, 0.5], [0.0, 2.0, -0.5]]))
-    hidden = features.numpy()
-    for layer, logits in enumerate(net.mixing.detach().numpy()):
-        shares = np.exp(logits) / np.exp(logits).sum()
-        graph = sum(s * matrix.toarray() for s, matrix in zip(shares, matrices, strict=True))
-        weight = (net.first, net.second)[layer].weight.detach().numpy()
-        hidden = graph @ hidden @ weight
-        hidden = np.maximum(hidden, 0) if layer == 0 else hidden
-    np.testing.assert_allclose(net(graphs, features).detach(), hidden)
-
-
-def test_net_of_one_view_equals_gcn_fusion(matrices, graphs, features):
-    net = mixed_gcn(n_views=1)
-    gcn = GCN(N_INPUTS, HIDDEN, N_CLASSES, dropout=0.0).double()
-    gcn.first, gcn.second = net.first, net.second
-    support, weights = graphs[0]
-    torch.testing.assert_close(net(graphs[:1], features), gcn(support, weights, features))
 
 
 @pytest.mark.parametrize("variant", ["per-view", "single"])
@@ -113,105 +24,11 @@ def test_one_view_gives_the_predictions_of_gcn_fusion(tiny_views, variant):
     assert (model.mixing_weights_ == 1).all()
 
 
-def test_gradient_for_a_share_is_the_dot_product_of_section_11(matrices, graphs, features):
-    """dL/dpi_u = < dL/dH', A_u H W >, in both layers."""
-    net = mixed_gcn(official_weights=True)
-    net.mixing.requires_grad_(True)
-    network = CoGCN([net])
-    inputs = [NetInputs(graphs, features, None)]
-    (found,) = torch.autograd.grad(labeled_loss(network, inputs), [net.mixing])
-    dense = [torch.from_numpy(matrix.toarray()) for matrix in matrices]
-    mean = sum(dense) / 3
-    first = (mean @ features @ net.first.weight).detach().requires_grad_()
-    second = mean @ first.relu() @ net.second.weight
-    second.retain_grad()
-    rows = LABELS >= 0
-    nn.functional.cross_entropy(second[rows], LABELS[rows]).backward()
-    for layer, (gradient, messages) in enumerate(
-        [
-            (first.grad, features @ net.first.weight),
-            (second.grad, first.relu() @ net.second.weight),
-        ]
-    ):
-        expected = torch.stack([(gradient * (graph @ messages)).sum() for graph in dense])
-        torch.testing.assert_close(found[layer], expected.detach())
-
-
-def test_loss_is_the_sum_of_the_nets_own_cross_entropies(graphs, features):
-    nets = [mixed_gcn(seed) for seed in (0, 1)]
-    rows = LABELS >= 0
-    weight = torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64)
-    log_probabilities = CoGCN(nets)(*[NetInputs(graphs, features, None)] * 2)
-    expected = sum(
-        labeled_cross_entropy(net(graphs, features)[rows], LABELS[rows], weight) for net in nets
-    )
-    found = summed_negative_log_likelihood(log_probabilities[rows], LABELS[rows], weight)
-    torch.testing.assert_close(found, expected)
-
-
-def test_nets_trained_together_learn_as_if_alone(graphs, features):
-    inputs = NetInputs(graphs, features, None)
-    settings = {
-        "learning_rate": 0.01,
-        "max_epochs": 15,
-        "tol": 0.0,
-        "weight_decay": 0.1,
-        "loss_of": summed_negative_log_likelihood,
-    }
-    together = [mixed_gcn(seed) for seed in (0, 1)]
-    train(CoGCN(together), (inputs, inputs), LABELS, **settings)
-    for seed, net in enumerate(together):
-        alone = mixed_gcn(seed)
-        train(CoGCN([alone]), (inputs,), LABELS, **settings)
-        torch.testing.assert_close(net.first.weight, alone.first.weight)
-        torch.testing.assert_close(net.mixing, alone.mixing)
-
-
-def test_released_update_equals_a_literal_loop(rng):
-    pi, gradient = rng.dirichlet(np.ones(4), size=2), rng.normal(size=(2, 4))
-    expected = pi.copy()
-    for layer in range(2):
-        for view in range(4):
-            expected[layer, view] -= 0.3 * gradient[layer, view]
-            total = sum(np.exp(share) for share in expected[layer])
-            expected[layer] = [np.exp(share) / total for share in expected[layer]]
-    found = released_update(torch.from_numpy(pi), torch.from_numpy(gradient), 0.3)
-    np.testing.assert_allclose(found, expected)
-
-
-def test_released_training_equals_a_literal_loop(graphs, features):
-    """Adam on W, then a fresh pass and pi's own update, epoch by epoch."""
-    inputs = NetInputs(graphs, features, None)
-    net, literal = (mixed_gcn(official_weights=True) for _ in range(2))
-    model = CoGCNClassifier(learning_rate=0.05)
-    pis = []
-    train(
-        CoGCN([net]),
-        (inputs,),
-        LABELS,
-        learning_rate=0.05,
-        max_epochs=4,
-        tol=0.0,
-        after_step=model._released_step([net]),
-        on_epoch=lambda *_: pis.append(net.mixing.detach().clone()),
-    )
-    optimizer = torch.optim.Adam([literal.first.weight, literal.second.weight], lr=0.05)
-    network = CoGCN([literal])
-    for pi in pis:
-        optimizer.zero_grad()
-        labeled_loss(network, [inputs]).backward()
-        optimizer.step()
-        literal.mixing.requires_grad_(True)
-        (gradient,) = torch.autograd.grad(labeled_loss(network, [inputs]), [literal.mixing])
-        literal.mixing.requires_grad_(False)
-        literal.mixing.copy_(released_update(literal.mixing, gradient, 0.05))
-        torch.testing.assert_close(literal.mixing.data, pi)
-        assert (pi - 1 / 3).abs().max() > 1e-6
-
-
 @pytest.mark.parametrize("official_weights", [False, True])
 @pytest.mark.parametrize(("variant", "shape"), [("per-view", (2, 2, 2)), ("single", (1, 1, 2))])
-def test_shares_lie_on_the_simplex_and_are_learned(tiny_views, variant, shape, official_weights):
+def test_mixing_weights_lie_on_the_simplex_and_are_learned(
+    tiny_views, variant, shape, official_weights
+):
     model = fit_quickly(
         tiny_views.views,
         tiny_views.known_labels,
@@ -227,7 +44,7 @@ def test_shares_lie_on_the_simplex_and_are_learned(tiny_views, variant, shape, o
         assert np.abs(model.mixing_weights_ - 0.5).max() < 0.01
 
 
-def test_the_better_graph_gets_the_larger_share(tiny_views, rng):
+def test_the_better_graph_gets_the_larger_weight(tiny_views, rng):
     views = {"noise": rng.normal(size=(60, 6)), **tiny_views.views}
     model = fit_quickly(views, tiny_views.known_labels)
     assert model.view_importance_.argmin() == 0
@@ -252,59 +69,3 @@ def test_given_graphs_are_in_all_mixtures_and_have_no_net(tiny_views, variant):
     alone = MultiView({"links": same_class}, graphs=["links"])
     model = fit_quickly(alone, tiny_views.known_labels, variant=variant)
     np.testing.assert_array_equal(model.transduction_, tiny_views.labels)
-
-
-@pytest.mark.parametrize("variant", ["per-view", "single"])
-def test_same_seed_gives_the_same_bits(tiny_views, variant):
-    one, two, other = (
-        fit_quickly(tiny_views.views, tiny_views.known_labels, variant=variant, random_state=seed)
-        for seed in (3, 3, 4)
-    )
-    np.testing.assert_array_equal(one.label_distributions_, two.label_distributions_)
-    assert not np.array_equal(one.label_distributions_, other.label_distributions_)
-
-
-def test_predictions_follow_samples_when_they_are_renumbered(tiny_views, rng):
-    order = rng.permutation(60)
-    before = fit_quickly(tiny_views.views, tiny_views.known_labels, dropout=0.0)
-    turned = {name: view[order] for name, view in tiny_views.views.items()}
-    after = fit_quickly(turned, tiny_views.known_labels[order], dropout=0.0)
-    np.testing.assert_allclose(
-        after.label_distributions_, before.label_distributions_[order], atol=1e-4
-    )
-
-
-def test_sparse_views_give_the_predictions_of_dense_ones(tiny_views):
-    dense = fit_quickly(tiny_views.views, tiny_views.known_labels)
-    views = {name: sparse.csr_array(view) for name, view in tiny_views.views.items()}
-    found = fit_quickly(views, tiny_views.known_labels)
-    np.testing.assert_allclose(found.label_distributions_, dense.label_distributions_, atol=1e-4)
-
-
-def test_saved_model_keeps_the_predictions(tiny_views, tmp_path):
-    model = fit_quickly(tiny_views.views, tiny_views.known_labels)
-    model.save(tmp_path)
-    again = CoGCNClassifier.load(tmp_path)
-    np.testing.assert_array_equal(again.label_distributions_, model.label_distributions_)
-    np.testing.assert_array_equal(again.mixing_weights_, model.mixing_weights_)
-
-
-def test_new_samples_are_refused(tiny_views):
-    model = fit_quickly(tiny_views.views, tiny_views.known_labels)
-    with pytest.raises(InputError, match="Co-GCN labels only the samples it was fitted with"):
-        model.predict(tiny_views.views)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"variant": "per_view"}, "Did you mean 'per-view'?"),
-        ({"official_weights": "yes"}, "official_weights must be one of True, False; got 'yes'"),
-        ({"hidden": 1.5}, "hidden must be a whole number of at least 1; got 1.5"),
-        ({"dropout": -0.1}, "dropout must be at least 0 and below 1; got -0.1"),
-    ],
-)
-def test_fit_refuses_a_wrong_parameter_in_one_sentence(tiny_views, parameters, message):
-    with pytest.raises(InputError) as refusal:
-        fit_quickly(tiny_views.views, tiny_views.known_labels, **parameters)
-    assert message in str(refusal.value)

@@ -1,14 +1,18 @@
+"""Self-representations of HLR-M2VS against literal loops over their equations."""
+
 import tracemalloc
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.baselines import representation_terms, self_representation
+from manyview.baselines import _hlr
 from manyview.baselines._hlr import (
+    hypergraph_laplacian,
     memory_needed,
     order_by_content,
     self_representations,
+    shrink_tensor,
 )
 
 
@@ -17,30 +21,40 @@ def unit_columns(rng, n_features, n_samples):
     return view / np.linalg.norm(view, axis=0)
 
 
-def literal_laplacian(points, n_members=3):
-    """Laplacian of the hypergraph of the columns."""
-    n_points = points.shape[1]
-    distances = np.linalg.norm(points[:, :, None] - points[:, None, :], axis=0)
-    edges = np.argsort(distances, axis=1)[:, :n_members]
-    variance = np.mean([distances[i, edges[i]] for i in range(n_points)]) ** 2
-    incidence = np.zeros((n_points, n_points))
-    for i in range(n_points):
-        incidence[edges[i], i] = np.sqrt(np.exp(-(distances[i, edges[i]] ** 2) / variance).sum())
-    scale = np.diag(np.sum(incidence**2, axis=1) ** -0.5)
-    return np.eye(n_points) - scale @ incidence @ incidence.T @ scale / n_members
-
-
 def literal_shrinkage(tensor, threshold):
-    """Shrink [row, column, view], transformed along the rows, slice by slice."""
-    turned = np.fft.fft(np.transpose(tensor, (1, 2, 0)), axis=2)
-    for i in range(turned.shape[2]):
-        left, singular, right = np.linalg.svd(turned[:, :, i], full_matrices=False)
-        turned[:, :, i] = (left * np.maximum(singular - threshold, 0)) @ right
-    return np.transpose(np.fft.ifft(turned, axis=2).real, (2, 0, 1))
+    """Transform, decompose every slice in full, shrink, transform back, as published."""
+    n_rows = tensor.shape[1]
+    slices = np.fft.fft(tensor.transpose(2, 0, 1), axis=2)  # [column, view, frequency]
+    norm = 0.0
+    for frequency in range(n_rows):
+        left, singular, right = np.linalg.svd(slices[:, :, frequency], full_matrices=False)
+        shrunk = np.maximum(singular - threshold, 0)
+        norm += shrunk.sum() / n_rows
+        slices[:, :, frequency] = left @ np.diag(shrunk) @ right
+    back = np.fft.ifft(slices, axis=2)
+    np.testing.assert_allclose(back.imag, 0, atol=1e-12)
+    return back.real.transpose(1, 2, 0), norm
+
+
+def tensor_norm(tensor):
+    return literal_shrinkage(tensor, 0.0)[1]
+
+
+def literal_hypergraph(points, n_members):
+    n_points = len(points)
+    distances = np.array([[np.linalg.norm(one - other) for other in points] for one in points])
+    edges = [np.argsort(row)[:n_members] for row in distances]
+    variance = np.mean([distances[i, j] for i in range(n_points) for j in edges[i]]) ** 2
+    incidence = np.zeros((n_points, n_points))  # [point, edge]
+    for i, edge in enumerate(edges):
+        weight = sum(np.exp(-(distances[i, j] ** 2) / variance) for j in edge)
+        incidence[edge, i] = np.sqrt(weight)
+    of_points = np.diag(1 / np.sqrt((incidence**2).sum(axis=1)))
+    return np.eye(n_points) - of_points @ incidence @ incidence.T @ of_points / n_members
 
 
 def literal_representations(views, lambda1, lambda2, n_iter):
-    """Run the iterations as they are written: X_v [feature, sample], explicit inverses."""
+    """Run the iterations as published: X_v [feature, sample], explicit inverses."""
     n_samples, n_views = views[0].shape[1], len(views)
     identity = np.eye(n_samples)
     z, g, q, w, b = ([np.zeros((n_samples, n_samples)) for _ in views] for _ in range(5))
@@ -52,7 +66,7 @@ def literal_representations(views, lambda1, lambda2, n_iter):
         if iteration == 0:
             laplacians = [np.zeros((n_samples, n_samples)) for _ in views]
         else:
-            laplacians = [literal_laplacian(one) for one in affinities]
+            laplacians = [literal_hypergraph(one, 3) for one in affinities]
         for v, x in enumerate(views):
             kernel = np.linalg.inv(2 * identity + x.T @ x)
             inner = (x.T @ y[v] + b[v] + mu2 * q[v] - w[v] + rho * g[v]) / mu1
@@ -65,14 +79,13 @@ def literal_representations(views, lambda1, lambda2, n_iter):
         for v in range(n_views):
             system = 2 * lambda2 * laplacians[v] + mu2 * identity
             q[v] = (mu2 * z[v] - b[v]) @ np.linalg.inv(system)
-        tensor = np.stack([z[v] + w[v] / rho for v in range(n_views)], axis=2)
-        g = list(np.moveaxis(literal_shrinkage(tensor, 1 / rho), 2, 0))
+        tensor = np.stack([z[v] + w[v] / rho for v in range(n_views)])
+        g = list(literal_shrinkage(tensor, 1 / rho)[0])
         for v, x in enumerate(views):
             w[v] = w[v] + rho * (z[v] - g[v])
             y[v] = y[v] + mu1 * (x - x @ z[v] - e[v])
             b[v] = b[v] + mu2 * (q[v] - z[v])
-        slices = np.fft.fft(np.stack(g, axis=2), axis=0)
-        nuclear = sum(np.linalg.norm(one, "nuc") for one in slices) / n_samples
+        nuclear = tensor_norm(np.stack(g))
         rough = sum(np.trace(q[v] @ laplacians[v] @ q[v].T) for v in range(n_views))
         noise = np.linalg.norm(stacked, axis=0).sum()
         objective.append(nuclear + lambda1 * noise + lambda2 * rough)
@@ -107,7 +120,7 @@ def test_iterations_equal_the_literal_ones(rng, n_samples, widths, weights):
     np.testing.assert_allclose(found.residuals, residuals, atol=1e-8)
 
 
-def test_more_features_than_samples_give_the_same_mixtures(rng):
+def test_more_features_than_samples_give_the_same_representations(rng):
     views = [unit_columns(rng, 40, 13), unit_columns(rng, 20, 13)]
     expected, objective, _ = literal_representations(views, 0.2, 0.4, n_iter=16)
     found = self_representations(
@@ -130,11 +143,11 @@ def test_residuals_fall_below_the_tolerance_and_stop_the_iterations(tiny_views):
     assert max(found.residuals[-1]) < 1e-5 < max(found.residuals[-2])
     assert len(found.residuals) == len(found.objective) < 60
     assert seen == [(n + 1, max(both)) for n, both in enumerate(found.residuals)]
-    settled = found.objective[-4:]
-    assert max(settled) - min(settled) < 1e-2 * settled[-1]
+    last = found.objective[-4:]
+    assert max(last) - min(last) < 1e-2 * last[-1]
 
 
-def test_samples_are_mixed_from_their_own_subspace(rng):
+def test_samples_are_represented_by_their_own_subspace(rng):
     """Three planes in space of nine dimensions: affinity falls on the samples of one plane."""
     plane = np.arange(45) % 3
     views = []
@@ -183,11 +196,107 @@ def test_memory_needed_grows_with_the_square_of_the_samples():
 
 @pytest.mark.parametrize("widths", [(30, 9, 9), (220, 200), (900, 900)])
 def test_memory_needed_is_what_is_used(rng, widths, monkeypatch):
-    for module in (representation_terms, self_representation):  # torch's blocks are not traced
-        monkeypatch.setattr(module, "BLOCK_BYTES", 2**16)
+    monkeypatch.setattr(_hlr, "BLOCK_BYTES", 2**16)  # torch's blocks are not traced
     views = [unit_columns(rng, width, 400).T.astype(np.float32) for width in widths]
     tracemalloc.start()
     self_representations(views, noise_weight=0.2, smoothness=0.4, max_iter=2, tol=1e-5)
     peak = tracemalloc.get_traced_memory()[1] / 2**30
     tracemalloc.stop()
     assert peak == pytest.approx(memory_needed(400, widths), rel=0.3)
+
+
+@pytest.mark.parametrize("shape", [(3, 12, 12), (2, 7, 7), (1, 5, 9), (4, 1, 3), (5, 6, 2)])
+@pytest.mark.parametrize("threshold", [0.0, 1.5, 4.0])
+def test_shrunk_tensor_equals_the_literal_decomposition(rng, shape, threshold):
+    tensor = rng.normal(size=shape)
+    shrunk = np.empty(shape)
+    norm = shrink_tensor(tensor, threshold, out=shrunk)
+    expected, expected_norm = literal_shrinkage(tensor, threshold)
+    np.testing.assert_allclose(shrunk, expected, atol=1e-12)
+    # A singular value of 0 is the root of rounding.
+    assert norm == pytest.approx(expected_norm, abs=1e-6)
+
+
+def test_shrunk_tensor_is_the_nearest_of_small_norm(rng):
+    tensor, threshold = rng.normal(size=(3, 6, 6)), 1.2
+    shrunk = np.empty_like(tensor)
+    shrink_tensor(tensor, threshold, out=shrunk)
+
+    def cost(candidate):
+        return threshold * tensor_norm(candidate) + np.sum((candidate - tensor) ** 2) / 2
+
+    for size in (1e-3, 1e-1, 1.0):
+        for _ in range(5):
+            assert cost(shrunk) < cost(shrunk + size * rng.normal(size=tensor.shape))
+
+
+def test_shrinking_may_overwrite_its_input_and_work_in_blocks(rng, monkeypatch):
+    tensor = rng.normal(size=(2, 10, 10))
+    expected = literal_shrinkage(tensor, 2.0)[0]
+    monkeypatch.setattr(_hlr, "BLOCK_BYTES", 16 * 2 * 6 * 3)  # three columns
+    shrink_tensor(tensor, 2.0, out=tensor)
+    np.testing.assert_allclose(tensor, expected, atol=1e-12)
+
+
+def test_large_threshold_shrinks_to_exactly_nothing(rng):
+    tensor = rng.normal(size=(2, 8, 8))
+    assert shrink_tensor(tensor, 1e6, out=tensor) == 0
+    assert not tensor.any()
+
+
+def test_equal_views_stay_equal_when_shrunk(rng):
+    tensor = np.repeat(rng.normal(size=(1, 9, 9)), 3, axis=0)
+    shrink_tensor(tensor, 0.5, out=tensor)
+    np.testing.assert_allclose(tensor[0], tensor[1], atol=1e-12)
+    np.testing.assert_allclose(tensor[0], tensor[2], atol=1e-12)
+
+
+def test_norm_depends_on_the_order_of_the_rows(rng):
+    """Why samples must not come in the order of their classes."""
+    blocks = np.kron(np.eye(3), np.ones((4, 4)))[None]
+    order = rng.permutation(12)
+    shuffled = blocks[:, order][:, :, order]
+    assert tensor_norm(blocks) < tensor_norm(shuffled) - 0.1
+
+
+@pytest.mark.parametrize("n_members", [2, 3, 5])
+def test_hypergraph_laplacian_equals_the_literal_one(rng, n_members):
+    points = rng.normal(size=(15, 4))
+    found = hypergraph_laplacian(points, n_members).toarray()
+    np.testing.assert_allclose(found, literal_hypergraph(points, n_members), atol=1e-13)
+
+
+def test_hypergraph_laplacian_is_symmetric_with_eigenvalues_from_0_to_1(rng):
+    found = hypergraph_laplacian(rng.normal(size=(30, 3))).toarray()
+    np.testing.assert_array_equal(found, found.T)
+    values = np.linalg.eigvalsh(found)
+    assert values[0] == pytest.approx(0, abs=1e-12)
+    assert values[-1] <= 1 + 1e-12
+
+
+def test_hypergraph_laplacian_does_not_see_scale_or_place(rng):
+    points = rng.normal(size=(20, 3))
+    before = hypergraph_laplacian(points).toarray()
+    np.testing.assert_allclose(hypergraph_laplacian(7 * points + 2).toarray(), before, atol=1e-10)
+
+
+def test_hypergraph_laplacian_follows_points_when_they_are_renumbered(rng):
+    points, order = rng.normal(size=(20, 3)), rng.permutation(20)
+    before = hypergraph_laplacian(points).toarray()
+    after = hypergraph_laplacian(points[order]).toarray()
+    np.testing.assert_allclose(after, before[np.ix_(order, order)], atol=1e-13)
+
+
+def test_groups_far_apart_share_no_hyperedge(rng):
+    points = np.repeat([[0.0], [100.0]], 6, axis=0) + rng.random((12, 1))
+    found = hypergraph_laplacian(points).toarray()
+    assert not found[:6, 6:].any()
+    # The smooth vectors: the root of the degree on one group, 0 on the other.
+    assert np.sum(np.linalg.eigvalsh(found) < 1e-12) >= 2
+
+
+@pytest.mark.parametrize("n_points", [1, 2, 3, 7])
+def test_equal_points_weigh_alike(n_points):
+    found = hypergraph_laplacian(np.ones((n_points, 2))).toarray()
+    assert np.isfinite(found).all()
+    assert np.linalg.eigvalsh(found)[0] == pytest.approx(0, abs=1e-12)

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
@@ -11,7 +10,6 @@ from manyview.baselines.mlan import (
     learn_graph_and_labels,
 )
 from manyview.data.scaling import standard_rows
-from manyview.errors import InputError
 from manyview.graphs.normalization import laplacian
 
 
@@ -25,8 +23,8 @@ def literal_projection(point):
     raise AssertionError
 
 
-def literal_mlan(views, y_encoded, n_classes, *, n_neighbors, smoothness, n_rounds, compound=False):
-    """The published rounds, dense: every matrix is [sample, sample]."""
+def literal_mlan(views, y_encoded, n_classes, *, n_neighbors, smoothness, n_iter, compound=False):
+    """The published iterations, dense: every matrix is [sample, sample]."""
     n_samples = len(y_encoded)
     distances = []
     for view in views:
@@ -58,7 +56,7 @@ def literal_mlan(views, y_encoded, n_classes, *, n_neighbors, smoothness, n_roun
 
     spread_labels()
     objective = []
-    for _ in range(n_rounds):
+    for _ in range(n_iter):
         symmetric = (graph + graph.T) / 2
         weights = [0.5 / np.sqrt(np.sum(d * symmetric)) for d in distances]
         weighted = [w * d for w, d in zip(weights, distances, strict=True)]
@@ -88,7 +86,7 @@ def edges(tiny_views):
 
 @pytest.mark.parametrize("compound", [False, True])
 @pytest.mark.parametrize("smoothness", [0.5, 10.0])
-def test_fit_equals_the_literal_rounds(tiny_views, smoothness, compound):
+def test_fit_equals_the_literal_iterations(tiny_views, smoothness, compound):
     views = tiny_views.views
     with pytest.warns(ConvergenceWarning):
         model = MLANClassifier(
@@ -100,7 +98,7 @@ def test_fit_equals_the_literal_rounds(tiny_views, smoothness, compound):
         3,
         n_neighbors=9,
         smoothness=smoothness,
-        n_rounds=4,
+        n_iter=4,
         compound=compound,
     )
     # Features are float32 after scaling.
@@ -181,28 +179,7 @@ def test_edges_between_labels_that_differ_lose_their_weight(tiny_views, rng):
     assert weight_across_classes(100.0) < 0.5 * weight_across_classes(0.0)
 
 
-def test_fit_finds_planted_classes(tiny_views):
-    model = MLANClassifier().fit(tiny_views.views, tiny_views.known_labels)
-    assert np.mean(model.transduction_ == tiny_views.labels) > 0.9
-    is_known = tiny_views.known_labels >= 0
-    np.testing.assert_array_equal(model.transduction_[is_known], tiny_views.known_labels[is_known])
-    np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1.0)
-    assert model.view_weights_.sum() == pytest.approx(1.0)
-
-
-def test_labels_follow_samples_when_they_are_renumbered(tiny_views, rng):
-    order = rng.permutation(60)
-    before = MLANClassifier().fit(tiny_views.views, tiny_views.known_labels)
-    after = MLANClassifier().fit(
-        {name: view[order] for name, view in tiny_views.views.items()},
-        tiny_views.known_labels[order],
-    )
-    np.testing.assert_allclose(
-        after.label_distributions_, before.label_distributions_[order], atol=1e-8
-    )
-
-
-def test_samples_no_label_reaches_get_the_class_shares(rng):
+def test_samples_that_no_label_reaches_get_the_class_frequencies(rng):
     centers = 100 * np.repeat(np.eye(3), 8, axis=0)
     labels = np.full(24, -1)
     labels[[0, 1, 8, 9, 10]] = [0, 0, 1, 1, 1]
@@ -211,13 +188,6 @@ def test_samples_no_label_reaches_get_the_class_shares(rng):
     )
     np.testing.assert_allclose(model.label_distributions_[16:], [[0.4, 0.6]] * 8)
     np.testing.assert_array_equal(model.transduction_, [0] * 8 + [1] * 16)
-
-
-def test_sparse_views_are_taken(tiny_views):
-    dense = MLANClassifier().fit(tiny_views.views, tiny_views.known_labels)
-    given = {name: sparse.csr_array(view) for name, view in tiny_views.views.items()}
-    model = MLANClassifier().fit(given, tiny_views.known_labels)
-    np.testing.assert_allclose(model.label_distributions_, dense.label_distributions_, atol=1e-8)
 
 
 @pytest.mark.parametrize("compound", [False, True])
@@ -256,28 +226,3 @@ def test_graph_of_listed_neighbors_is_symmetric(rng):
     neighbors = np.array([[1, 2], [2, 3], [3, 0], [0, 1]])
     graph = graph_of(neighbors, rng.random((4, 2)))
     np.testing.assert_array_equal(graph.toarray(), graph.T.toarray())
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_neighbors": 60}, "n_neighbors must be smaller"),
-        ({"smoothness": -1.0}, "smoothness must be at least 0"),
-        ({"scaling": "row"}, "scaling must be one of"),
-        ({"max_iter": 0}, "max_iter must be"),
-        ({"tol": -1.0}, "tol must be"),
-        ({"compound_weights": "yes"}, "compound_weights must be one of"),
-    ],
-)
-def test_fit_rejects_parameters_that_break_a_rule(tiny_views, parameters, message):
-    with pytest.raises(InputError, match=message):
-        MLANClassifier(**parameters).fit(tiny_views.views, tiny_views.known_labels)
-
-
-def test_saved_model_is_read_back(tiny_views, tmp_path):
-    model = MLANClassifier().fit(tiny_views.views, tiny_views.known_labels)
-    model.save(tmp_path)
-    loaded = MLANClassifier.load(tmp_path)
-    np.testing.assert_array_equal(loaded.label_distributions_, model.label_distributions_)
-    np.testing.assert_array_equal(loaded.learned_graph_.toarray(), model.learned_graph_.toarray())
-    assert loaded.objective_ == model.objective_

@@ -7,7 +7,6 @@ from scipy import sparse
 from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.data.network_input import fit_input
 from manyview.data.views import MultiView
-from manyview.errors import InputError
 from manyview.graphs.prepare import prepare_views
 
 
@@ -103,37 +102,3 @@ def test_nothing_is_drawn(tiny_views):
         fit_quickly(tiny_views.views, tiny_views.known_labels, random_state=seed) for seed in (0, 1)
     )
     np.testing.assert_array_equal(one.label_distributions_, two.label_distributions_)
-
-
-def test_predictions_follow_samples_when_they_are_renumbered(tiny_views, rng):
-    order = rng.permutation(60)
-    before = fit_quickly(tiny_views.views, tiny_views.known_labels)
-    turned = {name: view[order] for name, view in tiny_views.views.items()}
-    after = fit_quickly(turned, tiny_views.known_labels[order])
-    np.testing.assert_allclose(
-        after.label_distributions_, before.label_distributions_[order], atol=1e-3
-    )
-
-
-def test_saved_model_keeps_the_predictions(tiny_views, tmp_path):
-    model = fit_quickly(tiny_views.views, tiny_views.known_labels)
-    model.save(tmp_path)
-    again = SSGCNClassifier.load(tmp_path)
-    np.testing.assert_array_equal(again.label_distributions_, model.label_distributions_)
-    np.testing.assert_array_equal(
-        again.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views)
-    )
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_steps": 0}, "n_steps must be a whole number of at least 1; got 0"),
-        ({"alpha": 1.0}, "alpha must be at least 0 and below 1; got 1.0"),
-        ({"alpha": -0.1}, "alpha must be at least 0 and below 1; got -0.1"),
-    ],
-)
-def test_fit_refuses_a_wrong_parameter_in_one_sentence(tiny_views, parameters, message):
-    with pytest.raises(InputError) as refusal:
-        fit_quickly(tiny_views.views, tiny_views.known_labels, **parameters)
-    assert message in str(refusal.value)

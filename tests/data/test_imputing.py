@@ -16,7 +16,12 @@ def test_unknown_values_become_the_mean_of_the_known_ones_in_their_column():
     views = MultiView({"a": VALUES, "b": np.ones((4, 1))})
     filled = fill_unknown(views, fit_fill_values(views))
     np.testing.assert_array_equal(filled["a"][:3], [[1.0, 6.0], [2.5, 4.0], [4.0, 8.0]])
-    assert filled.present[:, 0].tolist() == [True, True, True, False]  # the view is not made up
+    assert filled.present[:, 0].tolist() == [
+        True,
+        True,
+        True,
+        False,
+    ]  # an absent view is not imputed
     assert filled["b"] is views["b"]
     assert np.isnan(views["a"]).sum() == 4
 
@@ -43,5 +48,5 @@ def test_masked_rows_do_not_count():
 
 def test_a_column_without_any_known_value_is_refused_by_name():
     views = MultiView({"a": np.array([[1.0, NAN], [2.0, NAN]])}, columns={"a": ["x", "age"]})
-    with pytest.raises(InputError, match="view 'a' has no known value in column 'age'"):
+    with pytest.raises(InputError, match=r"view 'a' must have .*; column 'age' has none"):
         fit_fill_values(views)

@@ -41,8 +41,8 @@ def test_a_view_of_equal_rows_becomes_zero(features):
 def rows_of_input(features, present):
     scaling = fit_input(features, present)
     matrix = scaling(features, present)
-    shares, means = scaling.row_centers(features, present)
-    return (matrix.toarray() if sparse.issparse(matrix) else matrix) - shares @ means
+    weights, means = scaling.row_centers(features, present)
+    return (matrix.toarray() if sparse.issparse(matrix) else matrix) - weights @ means
 
 
 @pytest.fixture

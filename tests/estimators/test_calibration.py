@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from models import manyview, mgcn_dns
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.data.views import MultiView
@@ -19,9 +20,13 @@ from manyview.estimators.calibration import (
     held_out_parts,
     reliability,
 )
+from manyview.estimators.manyview import ManyviewClassifier
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.parameters import CalibrationConfig
 from manyview.numerics import softmax
-from manyview.self_training.pseudo_labels import TAUGHT_TEMPERATURE
+from manyview.self_training.pseudo_labels import PseudoLabeler
+
+TEMPERATURE = PseudoLabeler().temperature
 
 
 @pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5])
@@ -170,7 +175,7 @@ def test_coverage_curve_counts_what_each_threshold_predictions(rng):
 
 
 def fit(tiny_views, **params):
-    model = MGCNDNSClassifier(max_epochs=15, random_state=0, **params)
+    model = manyview(max_epochs=15, random_state=0, **params)
     return model.fit(tiny_views.views, tiny_views.known_labels)
 
 
@@ -192,12 +197,12 @@ def test_few_labels_are_all_held_out_and_called_weak(calibrated):
 
 
 @pytest.mark.parametrize("n_folds", [1, 3])
-def test_calibration_changes_how_sure_predictions_are_and_no_prediction(tiny_views, plain, n_folds):
-    model = fit(tiny_views, calibration="temperature", calibration_folds=n_folds)
-    assert (plain.temperature_, plain.calibration_) == (TAUGHT_TEMPERATURE, None)
+def test_calibration_changes_probabilities_and_no_prediction(tiny_views, plain, n_folds):
+    model = fit(tiny_views, calibration=CalibrationConfig(n_folds=n_folds))
+    assert (plain.temperature_, plain.calibration_) == (TEMPERATURE, None)
     assert model.transduction_.tolist() == plain.transduction_.tolist()
     assert model.calibration_.temperature != 1.0
-    assert model.temperature_ == TAUGHT_TEMPERATURE * model.calibration_.temperature
+    assert model.temperature_ == TEMPERATURE * model.calibration_.temperature
     powers = plain.label_distributions_ ** (1 / model.calibration_.temperature)
     wanted = powers / powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.label_distributions_, wanted, rtol=1e-4)
@@ -218,7 +223,7 @@ def test_new_samples_and_loaded_models_share_the_temperature(
     np.testing.assert_allclose(calibrated.predict_proba(new), wanted, rtol=1e-4)
     assert calibrated.predict(new).tolist() == plain.predict(new).tolist()
     calibrated.save(tmp_path)
-    loaded = MGCNDNSClassifier.load(tmp_path)
+    loaded = ManyviewClassifier.load(tmp_path)
     assert loaded.temperature_ == calibrated.temperature_
     assert isinstance(loaded.calibration_, Calibration)
     np.testing.assert_array_equal(
@@ -262,23 +267,23 @@ def test_no_fold_is_fitted_after_an_interrupted_one():
         assert caught[0].filename == __file__
 
 
-def test_one_label_a_class_is_not_calibrated_and_says_so(tiny_views):
+def test_one_label_per_class_is_not_calibrated_and_warns(tiny_views):
     rows = [np.flatnonzero(tiny_views.labels == code)[0] for code in range(3)]
     labels = np.full(60, -1)
     labels[rows] = [0, 1, 2]
-    model = MGCNDNSClassifier(max_epochs=5, calibration="temperature", random_state=0)
+    model = manyview(max_epochs=5, calibration="temperature", random_state=0)
     with pytest.warns(CalibrationWarning, match="no class has two labels") as caught:
         model.fit(tiny_views.views, labels)
     assert caught[0].filename == __file__
-    assert (model.temperature_, model.calibration_) == (TAUGHT_TEMPERATURE, None)
+    assert (model.temperature_, model.calibration_) == (TEMPERATURE, None)
 
 
-def test_held_out_logits_are_as_sure_as_those_of_the_fit(tiny_views):
-    """Folds are taught as the fit is, and share what it takes back of its sharpness."""
-    model = fit(tiny_views, calibration="temperature", calibration_folds=1)
+def test_held_out_logits_are_as_confident_as_those_of_the_fit(tiny_views):
+    """Folds are trained as the fit is, and their logits divided by the same temperature."""
+    model = fit(tiny_views, calibration=CalibrationConfig(n_folds=1))
     shown = tiny_views.known_labels.copy()
     shown[model.calibration_.samples] = -1
-    folds = MGCNDNSClassifier(max_epochs=15, random_state=1).fit(tiny_views.views, shown)
+    folds = manyview(max_epochs=15, random_state=1).fit(tiny_views.views, shown)
     np.testing.assert_allclose(
         folds.label_distributions_[model.calibration_.samples],
         softmax(model.calibration_.logits),
@@ -286,19 +291,18 @@ def test_held_out_logits_are_as_sure_as_those_of_the_fit(tiny_views):
     )
 
 
-def test_a_network_taught_nothing_keeps_its_logits(tiny_views):
-    assert fit(tiny_views, recipe="paper").temperature_ == 1.0
+def test_a_network_trained_on_labels_alone_keeps_its_logits(tiny_views):
+    paper = mgcn_dns(max_epochs=5, random_state=0)
+    assert paper.fit(tiny_views.views, tiny_views.known_labels).temperature_ == 1.0
     assert fit(tiny_views, max_iter=0).temperature_ == 1.0
 
 
 def test_interrupted_calibration_keeps_the_fit(tiny_views, monkeypatch):
-    model = MGCNDNSClassifier(
-        recipe="paper", max_epochs=5, calibration="temperature", random_state=0
-    )
+    model = MGCNDNSClassifier(max_epochs=5, calibration="temperature", random_state=0)
     build, calls = MGCNDNSClassifier._build, []
 
-    def build_and_interrupt(self, inputs, generator, turn):
-        network = build(self, inputs, generator, turn)
+    def build_and_interrupt(self, *args):
+        network = build(self, *args)
         calls.append(network)
         if len(calls) == 2:
             forward, epochs = network.forward, []
@@ -324,8 +328,8 @@ def test_interrupted_calibration_keeps_the_fit(tiny_views, monkeypatch):
     ("params", "message"),
     [
         ({"calibration": "platt"}, r"calibration must be one of 'temperature', None; got 'platt'"),
-        ({"calibration_folds": "all"}, r"calibration_folds must be one of 'auto'; got 'all'"),
-        ({"calibration_folds": 0}, r"calibration_folds must be a whole number of at least 1"),
+        ({"n_folds": "all"}, r"n_folds must be one of 'auto'; got 'all'"),
+        ({"n_folds": 0}, r"n_folds must be a whole number of at least 1"),
     ],
 )
 def test_wrong_parameters_are_refused(tiny_views, params, message):
@@ -346,7 +350,7 @@ def test_predictions_below_the_wanted_probability_are_unknown(plain):
 def test_predictions_of_texts_are_none_where_unknown(tiny_views):
     words = np.array(["ant", "bee", "cow"])
     labels = np.where(tiny_views.known_labels < 0, None, words[tiny_views.known_labels])
-    model = MGCNDNSClassifier(max_epochs=5, random_state=0)
+    model = manyview(max_epochs=5, random_state=0)
     model.fit(MultiView(tiny_views.views), labels)
     predictions = model.predictions(min_probability=0.9)
     assert {type(one) for one in predictions} <= {str, type(None)}

@@ -1,4 +1,4 @@
-"""The memory of a fit: told, refused in time, and near to what is measured."""
+"""The memory of a fit: shown, refused in time, and near to what is measured."""
 
 import subprocess
 import sys
@@ -9,7 +9,9 @@ import pytest
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.estimators.fit_memory import memory_of_fit
+from manyview.estimators.manyview import ManyviewClassifier
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.system.config import config_context
 
 SETTINGS = {"n_classes": 3, "hidden": 64, "n_layers": 2, "graph_learning": "edge"}
 
@@ -30,38 +32,43 @@ def test_full_factors_are_counted():
 
 
 def test_a_fit_that_does_not_fit_is_refused_with_both_numbers(tiny_views):
-    model = MGCNDNSClassifier(max_memory=0.01)
-    with pytest.raises(InputError) as error:
+    model = MGCNDNSClassifier()
+    with pytest.raises(InputError) as error, config_context(max_memory=0.01):
         model.fit(tiny_views.views, tiny_views.known_labels)
     assert "MGCN-DNS on 60 samples in 2 views needs about 0." in str(error.value)
-    assert "and 0.0 GB may be used. Lower n_neighbors or hidden, or raise max_memory." in str(
-        error.value
+    assert (
+        "and 0.0 GB may be used. Lower n_neighbors or hidden, or raise max_memory "
+        "(manyview.config_context)." in str(error.value)
     )
     model.set_params(graph_learning="full")
-    with pytest.raises(InputError, match="Use graph_learning='edge', or raise max_memory"):
+    with (
+        pytest.raises(InputError, match="Use graph_learning='edge', or raise max_memory"),
+        config_context(max_memory=0.01),
+    ):
         model.fit(tiny_views.views, tiny_views.known_labels)
 
 
 @pytest.mark.parametrize("wrong", [0, "much"])
-def test_a_limit_that_is_no_number_is_refused(tiny_views, wrong):
-    with pytest.raises(InputError, match="max_memory"):
-        MGCNDNSClassifier(max_memory=wrong).fit(tiny_views.views, tiny_views.known_labels)
+def test_a_limit_that_is_no_number_is_refused(wrong):
+    with pytest.raises(InputError, match="max_memory"), config_context(max_memory=wrong):
+        pass
 
 
-def test_a_fit_tells_its_memory_where_asked(tiny_views, capsys):
+def test_a_verbose_fit_shows_its_memory(tiny_views, capsys):
     model = MGCNDNSClassifier(max_epochs=2, random_state=0, verbose=True)
     model.fit(tiny_views.views, tiny_views.known_labels)
     assert "MGCN-DNS on 60 samples in 2 views needs about 0." in capsys.readouterr().err
 
 
 def test_a_cache_gives_the_same_predictions(tiny_views, tmp_path):
-    def fit(**parameters):
-        model = MGCNDNSClassifier(random_state=0, max_epochs=60, **parameters)
+    def fit():
+        model = ManyviewClassifier(MGCNDNSClassifier(max_epochs=60), random_state=0)
         return model.fit(tiny_views.views, tiny_views.known_labels)
 
     expected = fit().label_distributions_
     for _ in range(2):
-        model = fit(cache_dir=tmp_path)
+        with config_context(cache_dir=tmp_path):
+            model = fit()
         np.testing.assert_array_equal(model.label_distributions_, expected)
         assert model.neighbor_recall_ == {"shape": 1.0, "color": 1.0}
     assert len(list(tmp_path.iterdir())) == 3  # two views, and both together
@@ -69,7 +76,9 @@ def test_a_cache_gives_the_same_predictions(tiny_views, tmp_path):
 
 MEASURE = """
 import numpy as np
+from manyview.estimators.manyview import ManyviewClassifier
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.system.config import config_context
 from manyview.data.catalog.synthetic import make_multiview_classification
 from manyview.estimators.fit_memory import memory_of_fit
 from manyview.system.memory import peak_memory, reset_peak_memory
@@ -81,9 +90,8 @@ def fit(n_samples):
     labels[np.arange(n_samples) % 20 != 0] = -1
     reset_peak_memory()
     before = peak_memory()
-    model = MGCNDNSClassifier(
-        n_neighbors=10, max_epochs=1, node_selection=None, random_state=0
-    )
+    model = MGCNDNSClassifier(max_epochs=1, node_selection=None, random_state=0)
+    model.set_params(graph__n_neighbors=10)
     model.fit(views, labels)
     settings = dict(n_classes=3, hidden=64, n_layers=2, graph_learning="edge")
     return peak_memory() - before, 1024 * memory_of_fit(views, n_neighbors=10, **settings)

@@ -1,16 +1,17 @@
-"""Warm start: a second fit goes on from the first, on the same samples."""
+"""Warm start: a second fit continues from the first, on the same samples."""
 
 import pickle
 
 import numpy as np
 import pytest
 import torch
+from models import manyview
 from torch import nn
 
 from manyview.data.cross_validation import TransductiveViews
 from manyview.errors import InputError
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-from manyview.estimators.warm_start import go_on_from, weights_of
+from manyview.estimators.manyview import ManyviewClassifier
+from manyview.estimators.warm_start import interpolate_weights, weights_of
 
 
 @pytest.fixture
@@ -23,15 +24,15 @@ def more_labels(tiny_views, rng):
 
 
 def begun(tiny_views, **parameters):
-    model = MGCNDNSClassifier(random_state=0, warm_start=True, **parameters)
+    model = manyview(random_state=0, warm_start=True, **parameters)
     return model.fit(tiny_views.views, tiny_views.known_labels)
 
 
-def test_second_fit_takes_far_fewer_epochs_and_predictions_as_well(tiny_views, more_labels):
+def test_second_fit_takes_far_fewer_epochs_and_predicts_as_well(tiny_views, more_labels):
     model = begun(tiny_views)
     first = model.training_curve_.n_epochs
     model.fit(tiny_views.views, more_labels)
-    cold = MGCNDNSClassifier(random_state=0).fit(tiny_views.views, more_labels)
+    cold = manyview(random_state=0).fit(tiny_views.views, more_labels)
     assert model.training_curve_.n_epochs * 2 < min(first, cold.training_curve_.n_epochs)
     accuracy = [(m.transduction_ == tiny_views.labels).mean() for m in (model, cold)]
     assert accuracy[0] >= accuracy[1] - 0.05
@@ -48,7 +49,7 @@ def test_second_fit_starts_halfway_between_learned_and_fresh_weights(tiny_views,
         raise KeyboardInterrupt
 
     monkeypatch.setattr("manyview.estimators.mgcn_dns.train_network", train)
-    fresh = MGCNDNSClassifier(random_state=0, n_neighbors=model.n_neighbors_)
+    fresh = manyview(random_state=0, n_neighbors=model.n_neighbors_)
     for one in (model, fresh):
         with pytest.raises(KeyboardInterrupt):
             one.fit(tiny_views.views, tiny_views.labels)
@@ -61,25 +62,25 @@ def test_graphs_are_built_once_and_k_stays(tiny_views, monkeypatch):
     model = begun(tiny_views, max_epochs=2)
     k = model.n_neighbors_
     monkeypatch.setattr("manyview.network.prepared.prepare_views", None)  # called, it would fail
-    monkeypatch.setattr("manyview.estimators.mgcn_dns.pick_n_neighbors", None)
+    monkeypatch.setattr("manyview.estimators.network_classifier.pick_n_neighbors", None)
     model.fit(tiny_views.views, tiny_views.labels)
     assert model.n_neighbors_ == k
 
 
-def test_fits_on_the_same_all_samples_share_their_graphs(tiny_views, monkeypatch):
+def test_fits_on_the_same_transductive_views_share_their_graphs(tiny_views, monkeypatch):
     samples = TransductiveViews(tiny_views.views)
-    one = MGCNDNSClassifier(random_state=0, max_epochs=2, n_neighbors=5)
+    one = manyview(random_state=0, max_epochs=2, n_neighbors=5)
     one.fit(samples, tiny_views.known_labels)
-    plain = MGCNDNSClassifier(random_state=1, max_epochs=2, n_neighbors=5)
+    plain = manyview(random_state=1, max_epochs=2, n_neighbors=5)
     plain.fit(tiny_views.views, tiny_views.known_labels)
     monkeypatch.setattr("manyview.network.prepared.prepare_views", None)
-    two = MGCNDNSClassifier(random_state=1, max_epochs=2, n_neighbors=5)
+    two = manyview(random_state=1, max_epochs=2, n_neighbors=5)
     two.fit(samples[:50], tiny_views.known_labels[:50]).fit(samples, tiny_views.known_labels)
     np.testing.assert_array_equal(two.label_distributions_, plain.label_distributions_)
 
 
 def test_without_warm_start_every_fit_is_the_first(tiny_views):
-    model = MGCNDNSClassifier(random_state=0, max_epochs=4)
+    model = manyview(random_state=0, max_epochs=4)
     once = model.fit(tiny_views.views, tiny_views.known_labels).label_distributions_
     twice = model.fit(tiny_views.views, tiny_views.known_labels).label_distributions_
     np.testing.assert_array_equal(once, twice)
@@ -87,7 +88,7 @@ def test_without_warm_start_every_fit_is_the_first(tiny_views):
 
 
 def test_first_fit_with_warm_start_is_a_plain_fit(tiny_views):
-    plain = MGCNDNSClassifier(random_state=0, max_epochs=4)
+    plain = manyview(random_state=0, max_epochs=4)
     plain.fit(tiny_views.views, tiny_views.known_labels)
     warm = begun(tiny_views, max_epochs=4)
     np.testing.assert_array_equal(warm.label_distributions_, plain.label_distributions_)
@@ -97,7 +98,7 @@ def test_new_classes_get_columns_of_their_own(tiny_views):
     labels = np.array(["hen", "pig", "ape"], dtype=object)[tiny_views.labels]
     two = np.where((tiny_views.known_labels >= 0) & (labels != "ape"), labels, None)
     three = np.where(tiny_views.known_labels >= 0, labels, None)
-    model = MGCNDNSClassifier(random_state=0, warm_start=True).fit(tiny_views.views, two)
+    model = manyview(random_state=0, warm_start=True).fit(tiny_views.views, two)
     assert model.classes_.tolist() == ["hen", "pig"]
     model.fit(tiny_views.views, three)
     assert model.classes_.tolist() == ["ape", "hen", "pig"]
@@ -109,22 +110,22 @@ def test_columns_move_with_their_classes():
     old.weight, new.weight = (nn.Parameter(one.weight.detach().T) for one in (old, new))
     old.weight = nn.Parameter(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     new.weight = nn.Parameter(torch.full((2, 3), -1.0))
-    go_on_from(
+    interpolate_weights(
         new, new.weight, weights_of(old),
-        known_classes=np.array([5, 9]), classes=np.array([4, 9, 5]), share=1.0,
+        known_classes=np.array([5, 9]), classes=np.array([4, 9, 5]), fraction=1.0,
     )  # fmt: skip
     assert new.weight.tolist() == [[-1, 2, 1], [-1, 4, 3]]
 
 
 @pytest.mark.parametrize("send", ["pickle", "file"])
-def test_model_that_was_kept_goes_on(tiny_views, more_labels, tmp_path, send):
+def test_stored_model_continues(tiny_views, more_labels, tmp_path, send):
     model = begun(tiny_views, max_epochs=5)
     if send == "pickle":
-        assert "_kept_ground" not in model.__getstate__()
+        assert "_input_cache" not in model.__getstate__()
         other = pickle.loads(pickle.dumps(model))
     else:
         model.save(tmp_path)
-        other = MGCNDNSClassifier.load(tmp_path)
+        other = ManyviewClassifier.load(tmp_path)
     np.testing.assert_array_equal(
         model.fit(tiny_views.views, more_labels).label_distributions_,
         other.fit(tiny_views.views, more_labels).label_distributions_,
@@ -149,13 +150,13 @@ def test_other_samples_are_refused_and_the_way_out_works(tiny_views, change):
 
 
 def test_other_shapes_are_refused_by_name(tiny_views):
-    model = begun(tiny_views, max_epochs=2).set_params(hidden=8)
+    model = begun(tiny_views, max_epochs=2).set_params(estimator__hidden=8)
     with pytest.raises(InputError, match="which had hidden=64; got hidden=8"):
         model.fit(tiny_views.views, tiny_views.known_labels)
 
 
-def test_another_recipe_scales_otherwise_and_cannot_go_on(tiny_views):
+def test_another_scaling_cannot_continue(tiny_views):
     given = tiny_views.views, tiny_views.known_labels
-    model = MGCNDNSClassifier(random_state=0, max_epochs=3, warm_start=True).fit(*given)
+    model = manyview(random_state=0, max_epochs=3, warm_start=True).fit(*given)
     with pytest.raises(InputError, match="which had scaling='auto'; got scaling='unit'"):
-        model.set_params(recipe="paper").fit(*given)
+        model.set_params(scaling="unit").fit(*given)

@@ -15,12 +15,13 @@ from manyview.data.cross_validation import LabelHidingSplit, TransductiveViews
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.parameters import TrainingConfig
 from manyview.integrations.per_view import PerView
 
 
 @pytest.fixture
 def model():
-    return MGCNDNSClassifier(max_epochs=20, random_state=0, tol=0)
+    return MGCNDNSClassifier(max_epochs=20, random_state=0, training=TrainingConfig(tol=0))
 
 
 def test_each_view_is_transformed_by_a_copy_of_its_own(tiny_views):
@@ -51,9 +52,9 @@ def test_sparse_views_with_missing_samples_stay_in_place(rng):
     np.testing.assert_allclose(result["words"].toarray()[present], 2 * dense[present])
     assert not result["words"].toarray()[~present].any()
     svd = PerView({"words": TruncatedSVD(2, random_state=0)}).fit(views)
-    nobody = MultiView({"words": dense[:2], "other": np.eye(6)[:2]}, present={"words": [False] * 2})
-    assert svd.transform(nobody)["words"].shape == (2, 2)
-    assert not svd.transform(nobody).present[:, 0].any()
+    absent = MultiView({"words": dense[:2], "other": np.eye(6)[:2]}, present={"words": [False] * 2})
+    assert svd.transform(absent)["words"].shape == (2, 2)
+    assert not svd.transform(absent).present[:, 0].any()
 
 
 def test_single_unknown_values_can_be_filled(tiny_views):

@@ -1,3 +1,5 @@
+"""Files are written whole or not at all."""
+
 import errno
 import os
 from pathlib import Path
@@ -21,7 +23,7 @@ def write_half(file):
 
 
 @pytest.mark.parametrize("content", ["a,b\n1,é\n", b"\x00\x01"], ids=["text", "bytes"])
-def test_file_holds_what_was_written_and_nothing_lies_beside_it(tmp_path, content):
+def test_file_holds_what_was_written_and_nothing_else_is_left(tmp_path, content):
     file = tmp_path / "a.csv"
     write_whole(file, content)
     assert file.read_bytes() == (content.encode() if isinstance(content, str) else content)
@@ -42,7 +44,7 @@ def test_full_disk_leaves_the_old_file_and_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(DataFileError) as error:
         write_whole(file, "new")
     assert str(error.value) == (
-        f"{file} could not be written: No space left on device. Nothing there was changed."
+        f"{file} could not be written: No space left on device. Nothing was changed."
     )
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]

@@ -50,8 +50,8 @@ class MethodCard:
     cost
         What its time grows with: m samples, l of them labeled, d features, V views, k neighbors.
     version
-        Raised whenever the same input no longer gives the same predictions, so that stored results
-        of the older code are told from new ones.
+        Raised whenever the same input no longer gives the same predictions, so that results of
+        older code are not mistaken for new ones.
     """
 
     name: str
@@ -122,7 +122,7 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
             self.transductive_checksum_ = cache = None
             if isinstance(X, TransductiveViews):
                 self.transductive_checksum_, cache = X.checksum(), X.shared
-                views, labels = self._check_fit_views(X.views), X.spread(y)
+                views, labels = self._check_fit_views(X.views), X.expand_labels(y)
             else:
                 views, labels = self._check_fit_views(X), y
             self.classes_, y_encoded = check_labels(labels, len(views))
@@ -146,7 +146,7 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[most_likely])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the given rows as samples that came after the fit."""
+        """Return the class probabilities of the given rows as samples that came after the fit."""
         check_is_fitted(self)
         if isinstance(X, TransductiveViews):
             return np.asarray(self.label_distributions_[self._fitted_rows(X)])
@@ -161,8 +161,7 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
     def predictions(self, *, min_probability: float = 0.0) -> np.ndarray:
         """Label the fitted samples, except where the prediction is less probable than asked for.
 
-        These stay unknown, as unknown labels are everywhere: -1 among numbers, else None. So
-        the result is fit to be labels again.
+        These stay unknown: -1 among numbers, else None. So the result can serve as labels.
 
         Parameters
         ----------
@@ -171,8 +170,8 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_fraction("min_probability", min_probability)
-        surest = self.label_distributions_.max(axis=1)
-        return mark_unknown(self.transduction_, surest < min_probability)
+        confidence = self.label_distributions_.max(axis=1)
+        return mark_unknown(self.transduction_, confidence < min_probability)
 
     @property
     def is_labeled_(self) -> np.ndarray:
@@ -213,7 +212,7 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
         unknown = set(tree["params"]) - set(cls().get_params(deep=False))
         if unknown:
             raise DataFileError(
-                f"{folder} holds a model with parameters this manyview does not know: "
+                f"{folder} holds a model with parameters that this manyview does not have: "
                 f"{', '.join(sorted(unknown))}."
             )
         model = cls(**tree["params"])
@@ -368,8 +367,8 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
         n_incomplete = int((~views.present.all(axis=1)).sum())
         raise InputError(
             f"{self.card.title} needs every sample in every view, and {n_incomplete} of "
-            f"{len(views)} samples lack one ({', '.join(lacking)}). Use mgcn-dns, gcn-fusion or "
-            "ssgcn, which take samples that lack views, or remove them."
+            f"{len(views)} samples lack one ({', '.join(lacking)}). Use manyview, mgcn-dns, "
+            "gcn-fusion or ssgcn, which accept samples that lack views, or remove them."
         )
 
     def _refuse_graphs(self, views: MultiView) -> None:
@@ -378,12 +377,12 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
             raise InputError(
                 f"{self.card.title} needs features in every view, and view "
                 f"{first!r} is a graph. Leave it out, or use a method "
-                "that takes graphs, such as mgcn-dns."
+                "that takes graphs, such as manyview."
             )
 
 
 def _check_views_are_seen(views: MultiView, y_encoded: np.ndarray) -> None:
-    """Refuse a view that nobody has, and warn of one that no labeled sample has."""
+    """Refuse a view that no sample has, and warn of one that no labeled sample has."""
     for name, present in zip(views.names, views.present.T, strict=True):
         if not present.any():
             raise InputError(
@@ -391,8 +390,8 @@ def _check_views_are_seen(views: MultiView, y_encoded: np.ndarray) -> None:
             )
         if not present[y_encoded != UNKNOWN].any():
             warnings.warn(
-                f"view {name!r} is missing for all labeled samples: what it shows is learned from "
-                "the graph alone.",
+                f"view {name!r} is missing for all labeled samples; it is used through the graph "
+                "alone.",
                 UserWarning,
                 stacklevel=3,
             )

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Self
 from sklearn.base import BaseEstimator
 
 from manyview.errors import InputError, did_you_mean
-from manyview.validation import Constraint, check_constraints
+from manyview.validation import Constraint
 
+WORD = "form"  # the parameter of a group that a word stands for
 Group = Callable[[Any], BaseEstimator | None]
 
 
@@ -20,11 +21,19 @@ class ParameterGroup(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {}
 
-    def check(self, prefix: str = "") -> None:
-        """Refuse the first parameter that breaks its constraint."""
-        check_constraints(
-            self.get_params(deep=False), self._parameter_constraints, prefix=f"{prefix}__"
-        )
+    def check(self, name: str) -> None:
+        """Refuse the first parameter that breaks its constraint; `name` is that of the group.
+
+        A word for the group, as in `graph_learning="full"`, is refused under the group's name.
+        """
+        for own, constraint in self._parameter_constraints.items():
+            path, value = f"{name}__{own}", getattr(self, own)
+            shown, path = (name, name) if own == WORD else (own, path)
+            try:
+                constraint.check(shown, value)
+            except InputError as error:
+                error.parameter = path
+                raise
 
 
 class NestedParameters(BaseEstimator):
@@ -105,19 +114,19 @@ def parameter_path(model: BaseEstimator, name: str) -> str:
     )
 
 
-def group_of(kind: type[BaseEstimator], word: str | None = None) -> Group:
-    """Return what turns None, or a value of the parameter `word`, into an object of this kind.
+def group_of(kind: type[BaseEstimator], *, takes_words: bool = False) -> Group:
+    """Return what turns None, or a word (its `form`), into an object of this kind.
 
     Examples
     --------
     >>> from manyview.estimators.parameters import GraphLearningConfig
-    >>> group_of(GraphLearningConfig, "form")("full")
+    >>> group_of(GraphLearningConfig, takes_words=True)("full")
     GraphLearningConfig(form='full')
     """
 
     def make(value: Any) -> BaseEstimator | None:
-        if word is not None and (value is None or isinstance(value, str)):
-            return kind(**{word: value})
+        if takes_words and (value is None or isinstance(value, str)):
+            return kind(**{WORD: value})
         return kind() if value is None else None
 
     return make

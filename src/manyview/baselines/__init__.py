@@ -1,1 +1,1 @@
-"""The methods that MGCN-DNS is compared with, one a file."""
+"""The methods that MGCN-DNS is compared with, one public module per method."""

@@ -1,7 +1,7 @@
-"""The regression inside AWDR: a margin for the samples, a weight for each view.
+"""The regression of AWDR, with a margin per sample and a weight per view.
 
-Three closed forms in turn: the slack M, the view weights delta, and W with b, in the number of
-features or of samples, whichever is smaller.
+It alternates three closed forms: the slack M, the view weights delta, and W with b. The linear
+systems have the size of the features or of the samples, whichever is smaller.
 """
 
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from scipy import sparse
 from manyview.baselines._ridge import center_products, inner_products, solve_positive
 from manyview.data.views import View
 
-LEAST_WEIGHT = 1e-12
+MIN_WEIGHT = 1e-12
 
 
 @dataclass(frozen=True)
 class Regression:
-    """What `discriminative_regression` learned; names as in `AWDRClassifier`."""
+    """Result of `discriminative_regression`; names as in `AWDRClassifier`."""
 
     coefficients: list[np.ndarray]
     intercept: np.ndarray
@@ -41,26 +41,26 @@ def discriminative_regression(
     Parameters
     ----------
     features
-        One [labeled sample, feature] table a view.
+        One [labeled sample, feature] table per view.
     signs
         Y: [labeled sample, class], +1 for its class and -1 for the others.
     form
-        "primal" solves for W, in the number of features; "dual" for A in W_v = delta_v X_v^T A,
-        in the number of samples; "auto" takes the smaller.
+        "primal" solves for W, in the number of features; "dual" solves for A in
+        W_v = delta_v X_v^T A, in the number of samples; "auto" takes the smaller system.
     """
     n_features = sum(view.shape[1] for view in features)
     if form == "auto":
         form = "primal" if n_features < len(signs) else "dual"
     system = _Primal(features, ridge) if form == "primal" else _Dual(features, ridge)
     solution, intercept = system.solve(np.full(len(features), 1.0 / len(features)), signs)
-    weights = _shares(np.sqrt(system.square_norms(solution)))
+    weights = _best_view_weights(np.sqrt(system.square_norms(solution)))
     objective: list[float] = []
     has_converged = False
     while not has_converged and len(objective) < max_iter:
         fitted = system.fitted(solution) + intercept
         targets = signs + signs * np.maximum(signs * (fitted - signs), 0.0)
         old = weights, solution, intercept
-        weights = _shares(np.sqrt(system.square_norms(solution)))
+        weights = _best_view_weights(np.sqrt(system.square_norms(solution)))
         solution, intercept = system.solve(weights, targets)
         square_norms = system.square_norms(solution)
         errors = system.fitted(solution) + intercept - targets
@@ -76,7 +76,7 @@ def discriminative_regression(
 
 
 class _Dual:
-    """W_v = X_v^T B_v with X_v centered: everything in Gram matrices of the samples.
+    """Solve for B_v in W_v = X_v^T B_v, X_v centered, from Gram matrices of the samples.
 
     B_v = delta_v (sum_u delta_u K_u + ridge I)^-1 R,  K_v = X_v X_v^T
     """
@@ -93,15 +93,15 @@ class _Dual:
         self, weights: np.ndarray, targets: np.ndarray
     ) -> tuple[list[np.ndarray], np.ndarray]:
         gram = np.zeros_like(self.grams[0])
-        for weight, own in zip(weights, self.grams, strict=True):
-            gram += weight * own
+        for weight, view_gram in zip(weights, self.grams, strict=True):
+            gram += weight * view_gram
         means = targets.mean(axis=0)
-        shared = solve_positive(gram, self.ridge, targets - means)
-        solution = [weight * shared for weight in weights]
+        common = solve_positive(gram, self.ridge, targets - means)
+        solution = [weight * common for weight in weights]
         return solution, means - self._at_mean(solution)
 
     def fitted(self, solution: Sequence[np.ndarray]) -> np.ndarray:
-        """Products X_v W_v of the samples, not centered, summed over the views."""
+        """Return sum_v X_v W_v with X_v not centered."""
         products = [gram @ b for gram, b in zip(self.grams, solution, strict=True)]
         return np.asarray(sum(products) + self._at_mean(solution))
 
@@ -110,7 +110,7 @@ class _Dual:
         return np.array([max(np.sum(b * (gram @ b)), 0.0) for gram, b in pairs])
 
     def coefficients(self, solution: Sequence[np.ndarray]) -> list[np.ndarray]:
-        # Columns of B_v sum to 0, so the rows need not be centered.
+        # Columns of B_v sum to 0, so the rows of X_v need not be centered.
         return [v.astype(np.float64).T @ b for v, b in zip(self.features, solution, strict=True)]
 
     def _at_mean(self, solution: Sequence[np.ndarray]) -> np.ndarray:
@@ -119,7 +119,7 @@ class _Dual:
 
 
 class _Primal:
-    """W itself: sqrt(Delta) (sqrt(Delta) X^T X sqrt(Delta) + ridge I)^-1 sqrt(Delta) X^T R."""
+    """Solve for W: sqrt(Delta) (sqrt(Delta) X^T X sqrt(Delta) + ridge I)^-1 sqrt(Delta) X^T R."""
 
     def __init__(self, features: Sequence[View], ridge: float) -> None:
         self.ridge = ridge
@@ -150,9 +150,9 @@ class _Primal:
         return list(solution)
 
 
-def _shares(norms: np.ndarray) -> np.ndarray:
-    """Share of each view in the sum of the norms |W_v|: the best delta for a given W."""
+def _best_view_weights(norms: np.ndarray) -> np.ndarray:
+    """Return delta_v = |W_v| / sum_u |W_u|, the minimizer for a given W."""
     total = norms.sum()
-    if total == 0:  # views of zeros: there is nothing to weigh
+    if total == 0:  # all views are zero
         return np.full(len(norms), 1.0 / len(norms))
-    return np.asarray(np.maximum(norms / total, LEAST_WEIGHT))
+    return np.asarray(np.maximum(norms / total, MIN_WEIGHT))

@@ -1,6 +1,6 @@
 """The networks of Co-GCN: graph convolution over learned mixtures of the views' graphs.
 
-view graphs, pi -> propagate_mixed -> MixedGCN -> CoGCN -> summed_negative_log_likelihood
+view graphs, pi -> propagate_mixture -> MixtureGCN -> CoGCN -> summed_negative_log_likelihood
 """
 
 from collections.abc import Sequence
@@ -17,53 +17,51 @@ from manyview.layers.sparse_product import propagate
 
 
 class ViewGraph(NamedTuple):
-    """One view's renormalized graph, on its own edges alone."""
+    """One view's renormalized graph on its own edges."""
 
     support: GraphSupport
     weights: Tensor  # [edge]
 
 
 class NetInputs(NamedTuple):
-    """What one net is called with."""
+    """The inputs of one net."""
 
     graphs: Sequence[ViewGraph]  # of all views
     features: Tensor  # [node, feature], dense or sparse CSR
     center: Center | None  # subtracted from the features without making them dense
 
 
-def propagate_mixed(graphs: Sequence[ViewGraph], shares: Tensor, hidden: Tensor) -> Tensor:
+def propagate_mixture(graphs: Sequence[ViewGraph], coefficients: Tensor, hidden: Tensor) -> Tensor:
     """Multiply a mixture of graphs with node features: (sum_u pi_u A_u) H.
 
-    View by view, so that the gradient for pi_u is a dot product with A_u H, and none for each
-    edge is needed.
+    The product is computed view by view, so that the gradient of pi_u is a dot product with
+    A_u H and no gradient per edge is needed.
 
     Shapes
     ------
-    shares : [view]
+    coefficients : [view]
     hidden : [node, feature]
     returns : [node, feature]
     """
     products = [propagate(support, weights, hidden) for support, weights in graphs]
-    return torch.einsum("v,vnf->nf", shares, torch.stack(products))
+    return torch.einsum("v,vnf->nf", coefficients, torch.stack(products))
 
 
-class MixedGCN(nn.Module):
+class MixtureGCN(nn.Module):
     """A two-layer GCN over learned mixtures of the views' graphs.
 
         Z = A^(2) relu(A^(1) H W1) W2,   A^(k) = sum_u pi^(k)_u A_u,   pi on the simplex
 
     Parameters
     ----------
-    n_inputs, hidden, n_classes
-        Columns of H, of the hidden layer, and of the result.
-    dropout
-        Share of the hidden features that is set to 0 while training.
+    n_inputs, hidden, n_classes, dropout
+        As in `GCN`.
     n_views
         Number of view graphs.
     n_mixtures
-        2 gives each layer its own mixture, 1 both the same.
+        2 gives each layer its own mixture; with 1 both layers use the same.
     official_weights
-        Hold pi itself, to be changed by `released_update`, in place of logits that Adam learns.
+        Hold pi itself, updated by `released_update`, in place of logits learned by Adam.
 
     Shapes
     ------
@@ -92,7 +90,7 @@ class MixedGCN(nn.Module):
         self.mixing = nn.Parameter(start, requires_grad=not official_weights)
 
     def mixing_weights(self) -> Tensor:
-        """Share of each view's graph (column) in each mixture (row): pi."""
+        """Return pi, the weight of each view's graph (column) in each mixture (row)."""
         return self.mixing if self.official_weights else mixing_weights(self.mixing)
 
     def forward(
@@ -103,35 +101,35 @@ class MixedGCN(nn.Module):
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """Return the logits of every node; `generator` draws the dropout."""
-        shares = self.mixing_weights()
+        weights = self.mixing_weights()
         messages = self.first.messages(features, center)
-        hidden = propagate_mixed(graphs, shares[0], messages)
+        hidden = propagate_mixture(graphs, weights[0], messages)
         hidden = activate(hidden, self.dropout if self.training else 0.0, generator)
-        return propagate_mixed(graphs, shares[-1], self.second.messages(hidden))
+        return propagate_mixture(graphs, weights[-1], self.second.messages(hidden))
 
 
 class CoGCN(nn.Module):
-    """Several networks that vote: the sum of their log-probabilities.
+    """Sum the log-probabilities of several networks.
 
     Parameters
     ----------
     nets
-        Each is called with its own inputs.
+        Each has its own inputs.
 
     Shapes
     ------
-    inputs : one for each net
+    inputs : one per net
     returns : [node, class], sum over the nets of log p(class)
     """
 
-    def __init__(self, nets: Sequence[MixedGCN]) -> None:
+    def __init__(self, nets: Sequence[MixtureGCN]) -> None:
         super().__init__()
         self.nets = nn.ModuleList(nets)
 
     def forward(self, *inputs: NetInputs, generator: torch.Generator | None = None) -> Tensor:
         """Return the sums; `generator` draws the dropout."""
         logits = [
-            net(*own, generator=generator) for net, own in zip(self.nets, inputs, strict=True)
+            net(*one, generator=generator) for net, one in zip(self.nets, inputs, strict=True)
         ]
         return torch.stack([one.log_softmax(dim=1) for one in logits]).sum(dim=0)
 
@@ -139,10 +137,10 @@ class CoGCN(nn.Module):
 def summed_negative_log_likelihood(
     log_probabilities: Tensor, labels: Tensor, class_weight: Tensor | None = None
 ) -> Tensor:
-    """Mean over samples of -sum_v log p_v(label): the sum of the nets' own cross-entropies.
+    """Average -sum_v log p_v(label) over samples: the sum of the nets' own cross-entropies.
 
-    It is not that of the vote, which would be scaled to a sum of 1 first: each net learns as if
-    it were alone.
+    The summed log-probabilities are not normalized first, so each net learns independently of
+    the others.
 
     Shapes
     ------
@@ -152,11 +150,12 @@ def summed_negative_log_likelihood(
 
 
 def released_update(weights: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
-    """Change pi as the released program does: view by view, a softmax after each.
+    """Update pi as the released program does: view by view, with a softmax after each.
 
         for u = 1..V:  pi_u <- pi_u - learning_rate dL/dpi_u;  pi <- softmax(pi)
 
-    The softmax of weights that already sum to 1 brings them close to 1/V, and V of them closer.
+    The softmax of weights that already sum to 1 moves them close to 1/V; V of them move them
+    closer.
 
     Shapes
     ------

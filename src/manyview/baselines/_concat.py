@@ -1,50 +1,65 @@
-"""The scaled views side by side: one wide table for methods that know of no views."""
+"""The scaled views concatenated to one table, for methods that do not distinguish views."""
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import ClassVar
 
 from scipy import sparse
 
+from manyview.baselines._base import Baseline
 from manyview.data.network_input import side_by_side
 from manyview.data.scaling import Scaling, ViewScaler, fit_scalers, scale_views
 from manyview.data.views import MultiView, View
 
 
 @dataclass(frozen=True)
-class JoinedViews:
-    """How the views of a fit become one table, remembered for new samples.
+class ViewConcatenator:
+    """Scale and concatenate the views of new samples like those of the fit.
 
     Attributes
     ----------
     scalers
-        Scaling of each view, by its name, in the order of the fit.
+        Scaler of each view, by name, in the order of the fit.
     is_sparse
-        Whether the table of the fit was sparse; that of new samples is then too.
+        Whether the table of the fit was sparse; that of new samples is then sparse too.
     """
 
     scalers: dict[str, ViewScaler]
     is_sparse: bool
 
     def __call__(self, views: MultiView) -> View:
-        """Scale the views as learned and put them side by side."""
+        """Return the scaled views as one table: [sample, all features]."""
         table = _table(views, self.scalers)
         if self.is_sparse:
             return sparse.csr_array(table)
         return table.toarray() if isinstance(table, sparse.csr_array) else table
 
 
-def join_views(views: MultiView, scaling: Scaling) -> tuple[JoinedViews, View]:
-    """Learn how to scale the views and put them side by side: [sample, all features]."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConcatenatedViewsClassifier(Baseline):
+    """Base of the methods on the concatenated views; `Baseline` documents their `scaling`."""
+
+    record_types: ClassVar[tuple[type, ...]] = (ViewConcatenator, ViewScaler)
+    takes_graphs: ClassVar[bool] = False
+
+    def _concatenate(self, views: MultiView) -> View:
+        """Scale and concatenate the views of a fit; set `concatenator_` for new samples."""
+        self.concatenator_, table = concatenate_views(views, self.scaling)
+        return table
+
+
+def concatenate_views(views: MultiView, scaling: Scaling) -> tuple[ViewConcatenator, View]:
+    """Fit the scalers of the views and return the scaled views as one table."""
     scalers = fit_scalers(views, scaling)
     table = _table(views, scalers)
-    return JoinedViews(scalers, isinstance(table, sparse.csr_array)), table
+    return ViewConcatenator(scalers, isinstance(table, sparse.csr_array)), table
 
 
 @contextmanager
-def few_labels_a_class() -> Iterator[None]:
-    """Keep scikit-learn from wondering whether so many classes are meant: they are."""
+def many_classes_allowed() -> Iterator[None]:
+    """Silence scikit-learn's warning that the labels have many classes for so few samples."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The number of unique classes")
         yield

@@ -1,4 +1,4 @@
-"""The alternation inside ERL-MVSC: labels, a regularizer of them, and weights of the views.
+"""The alternation of ERL-MVSC between labels, their regularizer and the view weights.
 
 Laplacians -> labels P -> regularizer M -> view weights -> labels ...
 """
@@ -11,24 +11,24 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from manyview.baselines._must_link import far_smoothed_labels, same_class_links
+from manyview.baselines._must_link import must_link_graph, precise_smoothed_labels
 from manyview.errors import InputError
 from manyview.graphs.normalization import scale_by_degrees, weighted_sum
 from manyview.numerics import softmax
 
-SMALLEST = 1e-12  # length of a row of M, and distance of M to a view, taken for 0
+SMALLEST = 1e-12  # minimum row norm of M, and minimum distance of M to a view
 
 
 @dataclass(frozen=True)
 class Regularizer:
-    """The m x m matrix M = entries - left right^T, kept in these parts.
+    """The m x m matrix M = entries - left right^T, stored as these parts.
 
     Attributes
     ----------
     entries
         Sparse [sample, sample].
     left, right
-        [sample, any number of columns]
+        [sample, rank]
     """
 
     entries: sparse.csr_array
@@ -40,24 +40,24 @@ class Regularizer:
         return np.asarray(self.entries @ columns - self.left @ (self.right.T @ columns))
 
     def diagonal(self) -> np.ndarray:
-        """[sample] M_ii."""
+        """Return M_ii: [sample]."""
         low_rank = np.einsum("ij,ij->i", self.left, self.right)
         return np.asarray(self.entries.diagonal() - low_rank)
 
     def squared_row_norms(self) -> np.ndarray:
-        """[sample] ||M_i||^2, without forming a row."""
-        own = np.asarray(self.entries.multiply(self.entries).sum(axis=1)).ravel()
-        mixed = np.einsum("ij,ij->i", self.entries @ self.right, self.left)
+        """Return ||M_i||^2 without forming a row: [sample]."""
+        sparse_part = np.asarray(self.entries.multiply(self.entries).sum(axis=1)).ravel()
+        cross = np.einsum("ij,ij->i", self.entries @ self.right, self.left)
         low_rank = np.einsum("ij,ij->i", self.left @ (self.right.T @ self.right), self.left)
-        return np.asarray(np.maximum(own - 2 * mixed + low_rank, 0.0))
+        return np.asarray(np.maximum(sparse_part - 2 * cross + low_rank, 0.0))
 
     def square_distance(self, other: sparse.csr_array) -> float:
-        """||M - other||_F^2."""
+        """Return ||M - other||_F^2."""
         difference = Regularizer(sparse.csr_array(self.entries - other), self.left, self.right)
         return float(difference.squared_row_norms().sum())
 
     def with_transpose(self) -> LinearOperator:
-        """M + M^T as an operator."""
+        """Return M + M^T as an operator."""
         entries = sparse.csr_array(self.entries + self.entries.T)
         left = np.hstack([self.left, self.right])
         right = np.hstack([self.right, self.left])
@@ -69,7 +69,7 @@ class Regularizer:
 
 
 class LearnedLabels(NamedTuple):
-    """What `learn_labels` finds.
+    """Result of `learn_labels`.
 
     Attributes
     ----------
@@ -89,14 +89,14 @@ class LearnedLabels(NamedTuple):
 def view_regularizer(graph: sparse.csr_array, y_encoded: np.ndarray) -> sparse.csr_array:
     """Turn a view's graph and the known labels into its Laplacian S_v.
 
-    The graph is scaled by its degrees; then links between labeled samples are replaced by 1
-    within a class, each sample with itself included, and 0 between classes; and I minus that,
-    again scaled by its degrees, is S_v.
+    The graph is scaled by its degrees. Links between labeled samples are then set to 1 within a
+    class, self-loops included, and to 0 between classes. S_v is I minus that graph, again scaled
+    by its degrees.
     """
     scaled = sparse.coo_array(scale_by_degrees(graph))
     is_labeled = y_encoded >= 0
     scaled.data[is_labeled[scaled.row] & is_labeled[scaled.col]] = 0.0
-    linked = sparse.csr_array(sparse.csr_array(scaled) + same_class_links(y_encoded))
+    linked = sparse.csr_array(sparse.csr_array(scaled) + must_link_graph(y_encoded))
     laplacian = sparse.csr_array(sparse.eye_array(len(y_encoded)) - scale_by_degrees(linked))
     laplacian.eliminate_zeros()
     return laplacian
@@ -116,9 +116,9 @@ def learn_labels(
 ) -> LearnedLabels:
     """Alternate between the labels P, the regularizer M and the weights of the views.
 
-    M is a sparse matrix minus one of rank c, so an iteration costs (edges + m c) c and nothing
-    m x m is ever dense. Stops when the objective (see `ERLMVSCClassifier`) changes by less
-    than `tol`.
+    M is a sparse matrix minus one of rank c, so an iteration costs (edges + m c) c and no dense
+    m x m matrix is formed. Iterations stop when the objective (see `ERLMVSCClassifier`) changes
+    by less than `tol`.
 
     Parameters
     ----------
@@ -137,8 +137,8 @@ def learn_labels(
     kappa = smoothness * fidelity / 2 if as_released else smoothness / (2 * fidelity)
     pull = -smoothness / 2 if as_released else smoothness / 2
     objective: list[float] = []
-    while len(objective) < max_iter and not changes_little(objective, tol):
-        labels = far_smoothed_labels(
+    while len(objective) < max_iter and not has_converged(objective, tol):
+        labels = precise_smoothed_labels(
             kappa * regularizer.with_transpose(), kappa * 2 * regularizer.diagonal(), known
         )
         _check_is_minimum(labels, known)
@@ -164,12 +164,12 @@ def learn_labels(
 
 
 def stationary_weights(distances: np.ndarray, power: float) -> np.ndarray:
-    """Weights w with sum 1 where sum_v w_v^power distances_v is stationary.
+    """Return the weights with sum 1 at which sum_v w_v^power distances_v is stationary.
 
         w_v ~ distances_v^(1 / (1 - power))
 
-    Above a power of 1 this is the minimum, and near views weigh more. Below 1 the sum is concave
-    and this is its maximum: far views weigh more.
+    Above a power of 1 this is the minimum: views near M weigh more. Below 1 the sum is concave
+    and this is its maximum: views far from M weigh more.
 
     Examples
     --------
@@ -182,15 +182,16 @@ def stationary_weights(distances: np.ndarray, power: float) -> np.ndarray:
     return softmax(logits[None]).ravel()
 
 
-def changes_little(objective: Sequence[float], tol: float) -> bool:
-    """Whether the last iteration changed the objective by less than `tol`."""
+def has_converged(objective: Sequence[float], tol: float) -> bool:
+    """Return whether the last iteration changed the objective by less than `tol`."""
     return len(objective) > 1 and abs(objective[-1] - objective[-2]) < tol
 
 
 def _check_is_minimum(labels: np.ndarray, known: np.ndarray) -> None:
-    """Refuse a solution along which I + kappa (M + M^T) curves down: there is no best P."""
+    """Refuse a solution along which I + kappa (M + M^T) is not positive: no P is optimal."""
     if np.any(np.sum(labels * known, axis=0) <= 0):
         raise InputError(
-            "smoothness is so large beside fidelity, and for this many labels, that no labels "
-            "minimize the objective. Lower smoothness or raise fidelity."
+            "smoothness is too large relative to fidelity for this many labels: no labels "
+            "minimize the objective. Lower smoothness or raise fidelity.",
+            parameter="smoothness",
         )

@@ -1,4 +1,4 @@
-"""What the graph convolutional baselines share with MGCN-DNS: graphs, input and training.
+"""Graphs, input and training of the graph convolutional baselines, the same as in MGCN-DNS.
 
 Each view's graph, the input features H and the training loop are those of MGCN-DNS, so that
 differences in accuracy come from the models.
@@ -6,15 +6,23 @@ differences in accuracy come from the models.
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from torch import nn
 
-from manyview.base.classifier import MultiViewClassifier
+from manyview.baselines._base import (
+    AUTO_OR_POSITIVE_INT,
+    NON_NEGATIVE,
+    POSITIVE_INT,
+    TRAINING,
+    Baseline,
+)
+from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_weights
 from manyview.data.network_input import InputScaling, fit_input
-from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.graphs.prepare import (
     PreparedViews,
@@ -22,42 +30,75 @@ from manyview.graphs.prepare import (
     pick_n_neighbors,
     prepare_views,
 )
-from manyview.network.training import TrainingCurve, pick_device
-from manyview.validation import check_choice, check_number, check_whole_number, draw_seed
+from manyview.network.training import TrainingCurve, pick_device, train_network
+from manyview.numerics import softmax
+from manyview.validation import Choice, Constraint, Number, draw_seed
 
-RandomState = int | np.random.RandomState | np.random.Generator | None
+# Constraints of the networks with a hidden layer.
+HIDDEN_LAYER: dict[str, Constraint] = {
+    "hidden": POSITIVE_INT,
+    "dropout": Number(at_least=0, below=1),
+}
 
 
-class GraphNetworkClassifier(MultiViewClassifier):
-    """Base of the methods that train a network on MGCN-DNS's graphs and input."""
+@dataclass(kw_only=True, eq=False, repr=False)
+class GraphNetworkClassifier(Baseline):
+    """Base of the methods that train a network on the graphs and the input of MGCN-DNS.
+
+    Parameters
+    ----------
+    n_neighbors
+        Neighbors k in each view's graph; "auto" as in MGCN-DNS (see `choose_n_neighbors`).
+    metric
+        "cosine" or "euclidean".
+    symmetry
+        "union" keeps an edge when either end chose the other, "mutual" when both did.
+    learning_rate, weight_decay
+        Of Adam.
+    max_epochs
+        Maximum number of epochs.
+    tol
+        Training stops when ten epochs lower the mean loss by less than this.
+    class_weight
+        None, "balanced", or a dict of class -> weight.
+    device
+        "auto" takes a GPU where there is one.
+    verbose
+        Whether to show progress on the error stream.
+
+    Attributes
+    ----------
+    training_curve_ : loss and accuracy on the labeled samples, by epoch
+    n_neighbors_ : int, the k that was used
+    """
+
+    n_neighbors: int | str = "auto"
+    metric: str = "cosine"
+    symmetry: str = "union"
+    learning_rate: float = 0.01
+    weight_decay: float = 5e-4
+    max_epochs: int = 500
+    tol: float = 2e-3
+    class_weight: str | Mapping[Any, float] | None = None
+    device: str = "auto"
+    verbose: bool = False
 
     record_types: ClassVar[tuple[type, ...]] = (TrainingCurve,)
-
-    n_neighbors: int | str
-    metric: str
-    scaling: Scaling
-    symmetry: str
-    learning_rate: float
-    weight_decay: float
-    max_epochs: int
-    tol: float
-    class_weight: str | Mapping[Any, float] | None
-    device: str
-    verbose: bool
-    random_state: RandomState
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        "n_neighbors": AUTO_OR_POSITIVE_INT,
+        "metric": Choice(("cosine", "euclidean")),
+        "symmetry": Choice(("union", "mutual")),
+        "max_epochs": POSITIVE_INT,
+        "tol": NON_NEGATIVE,
+        **TRAINING,
+    }
 
     def _check_parameters(self, views: MultiView) -> None:
+        super()._check_parameters(views)
         check_n_neighbors(self.n_neighbors, len(views))
-        check_choice("metric", self.metric, ("cosine", "euclidean"))
-        scaling_by_view(self.scaling, views)
-        check_choice("symmetry", self.symmetry, ("union", "mutual"))
-        check_number("learning_rate", self.learning_rate, above=0)
-        for name in ("weight_decay", "tol"):
-            check_number(name, getattr(self, name), at_least=0)
-        check_whole_number("max_epochs", self.max_epochs, at_least=1)
 
     def _prepare(self, views: MultiView, y_encoded: np.ndarray) -> PreparedViews:
-        """Scale the views and build their graphs; sets `n_neighbors_`."""
+        """Scale the views and build their graphs; set `n_neighbors_`."""
         self.n_neighbors_ = pick_n_neighbors(self.n_neighbors, y_encoded, len(self.classes_))
         return prepare_views(
             views,
@@ -68,31 +109,42 @@ class GraphNetworkClassifier(MultiViewClassifier):
         )
 
     def _generator(self) -> torch.Generator:
-        """Seed the source of all randomness, on the device of the training."""
+        """Return a seeded generator on the training device, the only source of randomness."""
         device = pick_device(self.device)
         return torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
 
+    def _train(
+        self,
+        network: nn.Module,
+        inputs: tuple[Any, ...],
+        y_encoded: np.ndarray,
+        generator: torch.Generator,
+        context: FitContext,
+        **settings: Any,
+    ) -> None:
+        """Train the network; set `training_curve_` and `label_distributions_`."""
+        settings = self._training_settings(y_encoded) | settings
+        self.training_curve_ = train_network(
+            network, inputs, y_encoded, generator=generator, context=context, **settings
+        )
+        with torch.no_grad():
+            self.label_distributions_ = softmax(network(*inputs).cpu().numpy())
+
     def _training_settings(self, y_encoded: np.ndarray) -> dict[str, Any]:
-        """Return the parameters of this name, as `train_network` takes them."""
+        """Return the training parameters as `train_network` takes them."""
         names = ("learning_rate", "weight_decay", "max_epochs", "tol", "verbose")
         weights = class_weights(self.class_weight, self.classes_, y_encoded)
         return {name: getattr(self, name) for name in names} | {"class_weight": weights}
 
 
 def input_scaling(features: list[View], present: np.ndarray | None = None) -> InputScaling | None:
-    """Learn how the views become the input H; None where there are graphs alone."""
+    """Fit the map from the views to the input H; None where all views are graphs."""
     return fit_input(features, present) if features else None
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Let torch's initializers draw from this seed, and leave its global generator as it was."""
+    """Let torch's initializers draw from this seed; restore its global generator afterwards."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
-
-
-def check_network(hidden: object, dropout: object) -> None:
-    """Refuse a width or a dropout that no network can have."""
-    check_whole_number("hidden", hidden, at_least=1)
-    check_number("dropout", dropout, at_least=0, below=1)

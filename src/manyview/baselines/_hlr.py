@@ -1,11 +1,11 @@
-"""Self-representations of several views: every sample as a mixture of the others.
+"""Self-representations of several views: every sample as a linear combination of the others.
 
     minimize  ||Z||_* + noise_weight ||E||_{2,1} + smoothness sum_v tr(Z_v L_v Z_v^T)
     subject to  X_v = X_v Z_v + E_v   in every view v
 
-X_v is [feature, sample], Z_v [sample, sample], L_v the Laplacian of a hypergraph made of Z_v.
+X_v is [feature, sample], Z_v [sample, sample], L_v the Laplacian of a hypergraph of Z_v.
 ||Z||_* is the nuclear norm of all Z_v together (`shrink_tensor`), which makes the views agree;
-||E||_{2,1} sums the lengths of the columns of all E_v stacked, which lets samples be outliers.
+||E||_{2,1} sums the norms of the columns of all E_v stacked, which allows for outlier samples.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,18 +24,18 @@ from manyview.graphs.neighbors import BLOCK_BYTES, distances_on_pairs, nearest_n
 from manyview.system.memory import GB
 
 FIRST_PENALTY, LARGEST_PENALTY = 1e-4, 1e11
-ROWS_AT_ONCE = 64  # so that a triangular solve stays in the processor's cache
+ROWS_PER_SOLVE = 64  # so that a triangular solve stays in the processor's cache
 
 
 class SelfRepresentations(NamedTuple):
-    """What `self_representations` finds.
+    """Result of `self_representations`.
 
     Attributes
     ----------
     affinities
         [view, sample, sample], (|Z_v| + |Z_v^T|) / 2.
     objective
-        What is minimized, after each iteration, with the hypergraphs of that iteration.
+        The objective after each iteration, with the hypergraphs of that iteration.
     residuals
         After each iteration, the largest row sums, over all views, of |X - X Z - E| and of
         |Z - G|, where G is the copy of Z in the tensor norm.
@@ -57,13 +57,13 @@ def self_representations(
 ) -> SelfRepresentations:
     """Represent each sample by the others in all views at once, by alternating directions.
 
-    The result hangs on the order of the samples, because the tensor norm takes a Fourier
-    transform along them: samples in the order of their classes give the classes away.
+    The result depends on the order of the samples, because the tensor norm takes a Fourier
+    transform along them: samples sorted by class leak the classes.
 
     Parameters
     ----------
     features
-        One [sample, feature] a view.
+        One [sample, feature] per view.
     noise_weight, smoothness
         Weights of the second and the third term, lambda_1 and lambda_2.
     tol
@@ -76,7 +76,7 @@ def self_representations(
     n_samples = views[0].shape[1]
     # Z, its copies G under the tensor norm and Q under the Laplacians, and the multipliers W of
     # Z = G and B of Q = Z: [view, sample, sample].
-    mixtures, low_rank, smooth, low_rank_duals, smooth_duals = (
+    representations, low_rank, smooth, low_rank_duals, smooth_duals = (
         np.zeros((len(views), n_samples, n_samples)) for _ in range(5)
     )
     noise = [np.zeros_like(view) for view in views]
@@ -88,34 +88,36 @@ def self_representations(
     for n_done in range(1, max_iter + 1):
         for v, view in enumerate(views):
             if n_done > 1:
-                laplacians[v] = hypergraph_laplacian(_affinity(mixtures[v]))
+                laplacians[v] = hypergraph_laplacian(_affinity(representations[v]))
             right = smooth_duals[v] - low_rank_duals[v]
             right /= penalty
             right += smooth[v]
             right += low_rank[v]
             right += view.T @ (view - noise[v] + noise_duals[v] / penalty)
-            mixtures[v] = solvers[v](right)
-        misfits = [view - view @ mixture for view, mixture in zip(views, mixtures, strict=True)]
+            representations[v] = solvers[v](right)
+        misfits = [view - view @ z for view, z in zip(views, representations, strict=True)]
         whole = [misfit + dual / penalty for misfit, dual in zip(misfits, noise_duals, strict=True)]
-        noise, noise_norm = _shorter_columns(whole, noise_weight / penalty)
+        noise, noise_norm = _shrink_columns(whole, noise_weight / penalty)
         noise_duals = [penalty * (full - kept) for full, kept in zip(whole, noise, strict=True)]
         for v, laplacian in enumerate(laplacians):
-            right = penalty * mixtures[v] - smooth_duals[v]
+            right = penalty * representations[v] - smooth_duals[v]
             _solve_from_right(right, laplacian, 2 * smoothness, penalty, out=smooth[v])
             np.multiply(smooth[v], penalty, out=smooth_duals[v])
             smooth_duals[v] -= right
         low_rank_duals /= penalty
-        low_rank_duals += mixtures
+        low_rank_duals += representations
         tensor_norm = shrink_tensor(low_rank_duals, 1 / penalty, out=low_rank)
         low_rank_duals -= low_rank
         low_rank_duals *= penalty
-        # Q solves its equation, so B = -2 smoothness Q L, and this is the term with L.
+        # Q solves its equation, so B = -2 smoothness Q L, which gives the term with L.
         roughness = -float(np.vdot(smooth_duals, smooth)) / 2
         objective.append(tensor_norm + noise_weight * noise_norm + roughness)
         residuals.append(
             (
                 max(_largest_row_sum(m - e) for m, e in zip(misfits, noise, strict=True)),
-                max(_largest_row_sum(z - g) for z, g in zip(mixtures, low_rank, strict=True)),
+                max(
+                    _largest_row_sum(z - g) for z, g in zip(representations, low_rank, strict=True)
+                ),
             )
         )
         if on_iteration is not None:
@@ -123,16 +125,15 @@ def self_representations(
         if max(residuals[-1]) < tol:
             break
         penalty = min(2 * penalty, LARGEST_PENALTY)
-    for mixture in mixtures:
-        mixture[:] = _affinity(mixture)
-    return SelfRepresentations(mixtures, objective, residuals)
+    for z in representations:
+        z[:] = _affinity(z)
+    return SelfRepresentations(representations, objective, residuals)
 
 
 def order_by_content(views: Sequence[View]) -> np.ndarray:
-    """Order samples by a checksum of their features: as good as random, but always the same.
+    """Order samples by a checksum of their features: a fixed but arbitrary order.
 
-    The order that samples come in, often that of their classes, has no part in it; equal samples
-    keep theirs.
+    It does not depend on the given order, often that of the classes; equal samples keep theirs.
 
     Examples
     --------
@@ -158,8 +159,8 @@ def order_by_content(views: Sequence[View]) -> np.ndarray:
 def memory_needed(n_samples: int, n_features: Sequence[int]) -> float:
     """Estimate the memory that `self_representations` takes, in GB.
 
-    Five [sample, sample] arrays a view, one more for each view that is not narrow and three to
-    work with; five [feature, sample] arrays a view, once it is rotated; and the views as given.
+    Five [sample, sample] arrays per view, one more per view that is not narrow, and three work
+    arrays; five [feature, sample] arrays per view after its rotation; and the views as given.
     """
     n_views, square = len(n_features), n_samples**2
     n_wide = sum(2 * width > n_samples for width in n_features)
@@ -203,15 +204,15 @@ def _solve_from_right(
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
-    for start in range(0, len(right), ROWS_AT_ONCE):
-        rows = slice(start, start + ROWS_AT_ONCE)
+    for start in range(0, len(right), ROWS_PER_SOLVE):
+        rows = slice(start, start + ROWS_PER_SOLVE)
         out[rows] = factors.solve(right[rows].T).T
 
 
-def _shorter_columns(
+def _shrink_columns(
     matrices: Sequence[np.ndarray], threshold: float
 ) -> tuple[list[np.ndarray], float]:
-    """Shorten the columns of the stacked matrices by a length, and sum what is left of them."""
+    """Shorten the columns of the stacked matrices by a threshold, and sum their new norms."""
     lengths = np.sqrt(sum(np.einsum("ij,ij->j", matrix, matrix) for matrix in matrices))
     shorter = np.maximum(lengths - threshold, 0.0)
     factor = np.divide(shorter, lengths, out=np.zeros_like(lengths), where=shorter > 0)
@@ -219,9 +220,9 @@ def _shorter_columns(
 
 
 def _rotated(features: np.ndarray) -> np.ndarray:
-    """Return X [feature, sample], turned into no more dimensions than there are samples.
+    """Return X [feature, sample], rotated into at most as many dimensions as there are samples.
 
-    Only the lengths of columns and the angles between them matter.
+    The objective depends only on the lengths of columns and the angles between them.
     """
     view = np.ascontiguousarray(features.T, dtype=np.float64)
     if view.shape[0] <= view.shape[1]:
@@ -229,8 +230,8 @@ def _rotated(features: np.ndarray) -> np.ndarray:
     return np.array(scipy.linalg.qr(view, mode="r", overwrite_a=True)[0][: view.shape[1]])
 
 
-def _affinity(mixture: np.ndarray) -> np.ndarray:
-    sizes = np.abs(mixture)
+def _affinity(representation: np.ndarray) -> np.ndarray:
+    sizes = np.abs(representation)
     return np.asarray((sizes + sizes.T) / 2)
 
 
@@ -241,27 +242,27 @@ def _largest_row_sum(matrix: np.ndarray) -> float:
 def shrink_tensor(tensor: np.ndarray, threshold: float, out: np.ndarray) -> float:
     """Shrink the singular values of stacked matrices along their Fourier transform.
 
-    The matrices [view, row, column] are transformed along their m rows. At each frequency lies
-    a [column, view] matrix, whose singular values lose `threshold` each, down to 0. The result
-    G minimizes  threshold ||G||_* + 1/2 ||G - T||^2  for the nuclear norm of the t-SVD: the
-    sum of all singular values over m. It goes to `out`, which may be `tensor` itself.
+    The matrices [view, row, column] are transformed along their m rows. The singular values of
+    the [column, view] matrix at each frequency are reduced by `threshold`, to no less than 0. The
+    result G minimizes  threshold ||G||_* + 1/2 ||G - T||^2  for the nuclear norm of the t-SVD,
+    the sum of all singular values divided by m. It is written to `out`, which may be `tensor`.
 
     Returns
     -------
     ||G||_*.
     """
     n_views, n_rows, n_columns = tensor.shape
-    n_frequencies = n_rows // 2 + 1  # the others mirror these
+    n_frequencies = n_rows // 2 + 1  # the others are their complex conjugates
     width = max(1, BLOCK_BYTES // (16 * n_views * n_frequencies))
     blocks = [np.s_[:, :, start : start + width] for start in range(0, n_columns, width)]
 
     def spectrum(block: tuple[slice, slice, slice]) -> Tensor:
         """Transform a block of columns: [frequency, view, column]."""
-        # torch's transform takes half the time of scipy's.
+        # torch's transform is twice as fast as scipy's.
         transformed: Tensor = torch.fft.rfft(torch.from_numpy(tensor[block]), dim=1)
         return transformed.movedim(1, 0).contiguous()
 
-    # As few singular values as views: small Gram matrices give them and all there is to do.
+    # There are only as many singular values as views, so small Gram matrices suffice.
     gram = torch.zeros((n_frequencies, n_views, n_views), dtype=torch.complex128)
     for block in blocks:
         part = spectrum(block)
@@ -273,22 +274,22 @@ def shrink_tensor(tensor: np.ndarray, threshold: float, out: np.ndarray) -> floa
         out[:] = 0.0
         return 0.0
     kept = torch.where(shrunk > 0, shrunk / singular, 0.0)
-    mixing = (vectors * kept[:, None, :]) @ vectors.mH
+    factor = (vectors * kept[:, None, :]) @ vectors.mH
     for block in blocks:
-        mixed = (mixing @ spectrum(block)).movedim(0, 1)
-        out[block] = torch.fft.irfft(mixed, n=n_rows, dim=1).numpy()
-    n_alike = torch.full((n_frequencies, 1), 2.0)
-    n_alike[0] = 1
-    n_alike[n_rows - n_rows // 2 :] = 1  # the last one of an even number stands alone
-    return float((n_alike * shrunk).sum() / n_rows)
+        result = (factor @ spectrum(block)).movedim(0, 1)
+        out[block] = torch.fft.irfft(result, n=n_rows, dim=1).numpy()
+    multiplicity = torch.full((n_frequencies, 1), 2.0)
+    multiplicity[0] = 1
+    multiplicity[n_rows - n_rows // 2 :] = 1  # an even number of rows has an unpaired last one
+    return float((multiplicity * shrunk).sum() / n_rows)
 
 
 def hypergraph_laplacian(points: np.ndarray, n_members: int = 3) -> sparse.csr_array:
-    """Join each point and its nearest in a hyperedge: the hypergraph's normalized Laplacian.
+    """Return the normalized Laplacian of the hypergraph of each point and its nearest.
 
         L = I - D_v^-1/2 H D_e^-1 H^T D_v^-1/2
 
-    Each hyperedge has `n_members` points, its own among them, and as weight the sum of
+    Each point has a hyperedge of `n_members` points, itself included, whose weight is the sum of
     exp(-(distance / s)^2) over its members, where s is the mean of all these distances. L is
     symmetric with eigenvalues from 0 to 1.
 
@@ -306,12 +307,12 @@ def hypergraph_laplacian(points: np.ndarray, n_members: int = 3) -> sparse.csr_a
     n_members = min(n_members, n_points)
     own = np.arange(n_points)
     others = nearest_neighbors(points, n_neighbors=n_members - 1, metric="euclidean").indices
-    squares = np.zeros((n_points, n_members))  # of the distances; 0 from each point to itself
+    squares = np.zeros((n_points, n_members))  # squared distances; 0 from each point to itself
     edges_of_others = np.repeat(own, n_members - 1)
     squares[:, 1:] = distances_on_pairs(points, edges_of_others, others.ravel()).reshape(
         others.shape
     )
-    scale = np.mean(np.sqrt(squares)) or 1.0  # where all points are equal every distance is 0
+    scale = np.mean(np.sqrt(squares)) or 1.0  # 0 where all points are equal
     weights = np.exp(-squares / scale**2).sum(axis=1)  # [edge]
     edges, members = np.repeat(own, n_members), np.column_stack([own, others]).ravel()
     degrees = np.bincount(members, weights[edges])

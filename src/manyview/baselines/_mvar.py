@@ -1,4 +1,4 @@
-"""The regressions inside MVAR: one a view, fitted in turn with the labels they share.
+"""The regressions of MVAR, one per view, fitted in alternation with their common labels.
 
 labels -> sample weights -> regressions -> view weights -> labels ...
 """
@@ -15,18 +15,18 @@ from manyview.data.network_input import side_by_side
 from manyview.data.views import View
 from manyview.numerics import softmax
 
-# A residual of one-hot labels far below this counts as none: |r| is sqrt(r^2 + SMOOTH^2) -
-# SMOOTH. Much smaller, and labeled samples that fit exactly would make the systems singular.
+# |r| is smoothed to sqrt(r^2 + SMOOTH^2) - SMOOTH, so residuals far below SMOOTH count as 0.
+# With a much smaller value, labeled samples that fit exactly would make the systems singular.
 SMOOTH = 1e-4
 N_COMPARED = 6  # objective values that must agree before the loop stops
-DUAL_FROM = 0.55  # features a sample from which m^3 / 3 is below m d^2 + d^3 / 3
+DUAL_FROM = 0.55  # features per sample from which m^3 / 3 is below m d^2 + d^3 / 3
 
 
 @dataclass(frozen=True)
 class AdaptiveRegression:
-    """What `adaptive_regression` learned; names as in `MVARClassifier`.
+    """Result of `adaptive_regression`; names as in `MVARClassifier`.
 
-    `scores` [sample, class] are the views' weighted predictions that chose the last labels.
+    `scores` [sample, class] are the views' weighted predictions behind the last labels.
     """
 
     scores: np.ndarray
@@ -46,7 +46,7 @@ def adaptive_regression(
     max_iter: int,
     tol: float,
 ) -> AdaptiveRegression:
-    """Learn the regressions, the view weights and the missing labels in turn."""
+    """Alternate between the missing labels, the regressions and the view weights."""
     is_labeled = y_encoded != UNKNOWN
     given = one_hot(y_encoded[is_labeled], n_classes)
     base_weights = np.where(is_labeled, labeled_weight, 1.0)  # s
@@ -55,8 +55,8 @@ def adaptive_regression(
     view_weights = np.full(len(features), 1.0 / len(features))
     sample_weights = [np.ones(len(y_encoded))] * len(features)  # beta of each view
     objective: list[float] = []
-    while len(objective) < max_iter and not _has_settled(objective, tol):
-        scores = weighted_prediction(fitted, importance(view_weights, power), sample_weights)
+    while len(objective) < max_iter and not _has_converged(objective, tol):
+        scores = weighted_prediction(fitted, view_coefficients(view_weights, power), sample_weights)
         labels = one_hot(scores.argmax(axis=1), n_classes)
         labels[is_labeled] = given
         sample_weights = [base_weights / (2 * _smooth_norms(f - labels)) for f in fitted]
@@ -71,22 +71,22 @@ def adaptive_regression(
     return AdaptiveRegression(scores, view_weights, coefficients, objective)
 
 
-def importance(view_weights: np.ndarray, power: float) -> np.ndarray:
-    """Raise the view weights to their power, beside the largest so that none vanishes."""
+def view_coefficients(view_weights: np.ndarray, power: float) -> np.ndarray:
+    """Return alpha_v^power relative to the largest, so that the powers do not underflow."""
     return np.asarray((view_weights / view_weights.max()) ** power)
 
 
 def weighted_prediction(
-    fitted: Sequence[np.ndarray], view_shares: np.ndarray, sample_weights: Sequence[np.ndarray]
+    fitted: Sequence[np.ndarray], coefficients: np.ndarray, sample_weights: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """Average the views' predictions, each by its share and its weight of the sample."""
-    trust = view_shares[:, None] * np.array(sample_weights)  # [view, sample]
-    trust /= trust.sum(axis=0)
-    return np.asarray(np.einsum("vi,vic->ic", trust, np.array(fitted)))
+    """Average the views' predictions, weighted by view and by sample."""
+    weights = coefficients[:, None] * np.array(sample_weights)  # [view, sample]
+    weights /= weights.sum(axis=0)
+    return np.asarray(np.einsum("vi,vic->ic", weights, np.array(fitted)))
 
 
 def best_view_weights(losses: np.ndarray, power: float) -> np.ndarray:
-    """Weights alpha that minimize sum_v alpha_v^power loss_v with a sum of 1.
+    """Return the weights alpha that minimize sum_v alpha_v^power loss_v and sum to 1.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def best_view_weights(losses: np.ndarray, power: float) -> np.ndarray:
 def first_predictions(
     view: View, is_labeled: np.ndarray, given: np.ndarray, ridge: float
 ) -> np.ndarray:
-    """Prediction by a ridge regression, its intercept free, on the labeled samples alone."""
+    """Predict by ridge regression on the labeled samples, the intercept not penalized."""
     known = view[is_labeled].astype(np.float64)
     mean = np.asarray(known.mean(axis=0)).ravel()
     targets = given - given.mean(axis=0)
@@ -115,7 +115,7 @@ def first_predictions(
 
 
 class _WideSystem:
-    """W = X^T A with (X X^T + ridge diag(1 / beta)) A = F; X X^T is computed once."""
+    """Solve (X X^T + ridge diag(1 / beta)) A = F for W = X^T A; computes X X^T once."""
 
     def __init__(self, table: View, ridge: float) -> None:
         self.table, self.ridge = table, ridge
@@ -132,7 +132,7 @@ class _WideSystem:
 
 
 class _LongSystem:
-    """W from (X^T diag(beta) X + ridge I) W = X^T diag(beta) F."""
+    """Solve (X^T diag(beta) X + ridge I) W = X^T diag(beta) F for W."""
 
     def __init__(self, table: View, ridge: float) -> None:
         self.table, self.ridge = table, ridge
@@ -162,11 +162,11 @@ def _system(view: View, ridge: float) -> _WideSystem | _LongSystem:
 
 
 def is_wide(n_samples: int, n_features: int) -> bool:
-    """Whether a view is cheaper to solve in its samples than in its features."""
+    """Return whether the system of the samples is cheaper than that of the features."""
     return n_features > DUAL_FROM * n_samples
 
 
-def _has_settled(objective: Sequence[float], tol: float) -> bool:
+def _has_converged(objective: Sequence[float], tol: float) -> bool:
     last = objective[-N_COMPARED:]
     return len(last) == N_COMPARED and max(last) - min(last) < tol * max(last)
 

@@ -1,20 +1,43 @@
-"""Small pieces of ridge regression that several methods share."""
+"""Parts of ridge regression that several baselines use."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
 
+from manyview.baselines._base import ITERATIONS, POSITIVE, Baseline
+from manyview.data.scaling import ViewScaler
 from manyview.data.views import View
+from manyview.validation import Constraint
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RegressionClassifier(Baseline):
+    """Base of the methods that fit ridge regressions in iterations.
+
+    Parameters
+    ----------
+    ridge
+        Weight of the penalty on the coefficients W.
+    """
+
+    ridge: float
+    max_iter: int
+    tol: float
+
+    record_types: ClassVar[tuple[type, ...]] = (ViewScaler,)
+    takes_graphs: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {"ridge": POSITIVE, **ITERATIONS}
 
 
 def solve_positive(
     matrix: np.ndarray, diagonal: np.ndarray | float, right: np.ndarray
 ) -> np.ndarray:
-    """Solve (matrix + diag(diagonal)) x = right for a symmetric matrix without negative values.
+    """Solve (matrix + diag(diagonal)) x = right for a positive semidefinite matrix.
 
-    Where the diagonal drowns in the rounding of the matrix, as beside duplicates of large
-    numbers, it is raised just above that rounding.
+    Where the diagonal is below the rounding error of the matrix, as with duplicate rows of large
+    numbers, it is raised just above that error.
 
     Examples
     --------
@@ -37,14 +60,14 @@ def solve_positive(
 
 
 def inner_products(left: View, right: View | None = None) -> np.ndarray:
-    """Inner products of the rows of two tables, or of one's own, X X^T: dense, in float64."""
+    """Return the inner products of the rows of two tables, or X X^T of one: dense, float64."""
     wide: Any = left.astype(np.float64)
     product = wide @ (wide if right is None else right.astype(np.float64)).T
     return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
 
 
 def center_products(products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inner products of the centered rows, and those of the centered rows with their mean.
+    """Return the inner products of the centered rows, and of the centered rows with the mean.
 
     Examples
     --------

@@ -1,50 +1,52 @@
-"""DSRL: a graph thresholded by a small unrolled network, and the known labels smoothed over it."""
+"""DSRL: a graph thresholded by a small unrolled network, and labels smoothed over it."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
 from scipy import sparse
 from torch import Tensor, nn
 
-from manyview.base.classifier import MethodCard, MultiViewClassifier
+from manyview.baselines._base import POSITIVE_INT, TRAINING
+from manyview.baselines._cards import CARDS
 from manyview.baselines._must_link import (
-    check_links_fit,
-    far_smoothed_labels,
-    heat_graphs,
-    same_class_links,
+    MustLinkClassifier,
+    check_must_link_memory,
+    must_link_graph,
+    precise_smoothed_labels,
 )
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_frequencies, one_hot
-from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.graphs.normalization import laplacian
 from manyview.network.training import pick_device
 from manyview.numerics import normalize_rows
 from manyview.system.progress import epoch_progress
-from manyview.validation import check_number, check_whole_number, draw_seed
+from manyview.validation import Constraint
 
-SMALLEST_SLOPE = 1e-4
+MIN_SLOPE = 1e-4
 BETAS = (0.9, 0.92)  # of Adam, as the authors set them
-PATIENCE = 3  # epochs without a lower loss before the learning rate is cut
-CUT = 0.1
-LOWEST_RATE = 1e-6
+PATIENCE = 3  # epochs without a lower loss before the learning rate is reduced
+REDUCTION = 0.1
+MIN_LEARNING_RATE = 1e-6
 
 
 def shrink(weights: Tensor, slopes: Tensor, knots: Tensor) -> Tensor:
     """Shrink each weight towards 0 by a piecewise linear odd function: xi.
 
-    0 below the first knot, then rising with the first slope, from the second knot on with the
-    second slope:
+    It is 0 below the first knot, rises with the first slope up to the second knot, and with the
+    second slope beyond:
 
         xi(x) = w0 (|x| - b0)                     for b0 <= |x| < b1
         xi(x) = w1 (|x| - b1) + w0 (b1 - b0)      for b1 <= |x|,     both times sign(x)
 
     With slopes of 1 this is soft thresholding. A weight exactly at a knot belongs to the piece
-    above it. That matters: training starts with the links of known labels at the first knot,
-    and only their gradient sets the knot moving.
+    above it: training starts with the links between known labels at the first knot, and only
+    their gradient moves it.
 
     Examples
     --------
@@ -61,8 +63,8 @@ def shrink(weights: Tensor, slopes: Tensor, knots: Tensor) -> Tensor:
 
 
 def project_slopes(slopes: Tensor) -> Tensor:
-    """Keep both slopes at 1e-4 or more, and the second at 1 or less."""
-    first, second = slopes.clamp(min=SMALLEST_SLOPE)
+    """Clamp both slopes to at least 1e-4, and the second to at most 1."""
+    first, second = slopes.clamp(min=MIN_SLOPE)
     return torch.stack([first, second.clamp(max=1.0)])
 
 
@@ -94,9 +96,9 @@ class SparseRegularizer(nn.Module):
 
         Z_0 = xi(W),   Z_{t+1} = xi(Z_t - (Z_t - W) / step)
 
-    Five numbers are learned: two slopes and two knots of xi (see `shrink`), which are projected
-    before use, and the step constant; all layers share them. Every entry of W goes its own way
-    and 0 stays 0, so it is enough to pass the entries that are not 0.
+    Five numbers are learned and used in all layers: two slopes and two knots of xi (see
+    `shrink`), which are projected before use, and the step constant. Every entry of W is mapped
+    independently and 0 stays 0, so only the nonzero entries need to be passed.
 
     Shapes
     ------
@@ -112,7 +114,7 @@ class SparseRegularizer(nn.Module):
         self.step = nn.Parameter(torch.tensor(1.0, dtype=torch.float64))
 
     def projected(self) -> tuple[Tensor, Tensor]:
-        """Slopes and knots as they are used."""
+        """Return slopes and knots after projection."""
         slopes = project_slopes(self.slopes)
         return slopes, project_knots(self.knots, slopes[0])
 
@@ -140,13 +142,13 @@ def train_regularizer(
     Parameters
     ----------
     weights, counts
-        [value] the different entries of W, and how often each occurs.
+        [value] the distinct entries of W, and how often each occurs.
     """
     optimizer = torch.optim.Adam(
         network.parameters(), lr=learning_rate, betas=BETAS, weight_decay=weight_decay
     )
     schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(
-        optimizer, factor=CUT, patience=PATIENCE, min_lr=LOWEST_RATE
+        optimizer, factor=REDUCTION, patience=PATIENCE, min_lr=MIN_LEARNING_RATE
     )
     losses: list[float] = []
     for _ in range(n_epochs):
@@ -167,142 +169,105 @@ def fused_graph(graphs: list[sparse.csr_array], y_encoded: np.ndarray) -> sparse
     for graph in graphs[1:]:
         total = total + graph
     mean = total / len(graphs)
-    links = same_class_links(y_encoded)
+    links = must_link_graph(y_encoded)
     fused = sparse.csr_array(mean - mean.multiply(links) + links)
     fused.eliminate_zeros()
     fused.sort_indices()
     return fused
 
 
-class DSRLClassifier(MultiViewClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class DSRLClassifier(MustLinkClassifier):
     """Threshold the mean graph of all views by a learned function, and smooth the labels over it.
 
     Deep sparse regularizer learning (DSRL). W is the mean of the views' graphs, with a weight of 1
     between labeled samples of the same class. A network of ten proximal gradient steps with a
-    learned piecewise linear threshold is trained for
+    learned piecewise linear threshold is trained to
 
-        minimize  1/2 ||Z - W||_F^2   over the five numbers that make Z from W
+        minimize  1/2 ||Z - W||_F^2   over the five numbers that map W to Z
 
     and the labels are P = (I + D - Z)^-1 Y with the row sums D of Z and the known labels Y.
 
-    The first knot of the threshold and the step constant start at 1, and each falls by about the
-    learning rate an epoch. Links weaker than their product are cut: `n_epochs` decides how sparse
-    Z becomes. With heat kernel weights, at most 1, everything but the links of known labels is
-    cut at first, links below 0.3 after ten epochs and below 0.2 after fifteen. The authors choose
-    5 to 15 by data set; 10, their most frequent, is the default for all. Too few epochs leave
-    samples without a path to any label (`n_unreached_`): they get the class shares of the labeled
-    samples.
+    The first knot of the threshold and the step constant start at 1 and fall by about the
+    learning rate per epoch. Links weaker than their product are removed, so `n_epochs` sets the
+    sparsity of Z. Heat kernel weights are at most 1: at first only the links between known labels
+    remain; after ten epochs links below 0.3 are removed, after fifteen those below 0.2. The
+    authors choose 5 to 15 epochs per data set; 10, their most frequent choice, is the default
+    here. Too few epochs leave samples without a path to any label (`n_unreached_`): they get the
+    class frequencies of the labeled samples. See `MustLinkClassifier` for `scaling` and
+    `random_state`.
 
     Parameters
     ----------
     n_epochs
-        Steps of training; links weaker than about (1 - n_epochs x learning_rate)^2 are cut.
+        Training steps; links weaker than about (1 - n_epochs x learning_rate)^2 are removed.
     n_layers
         Unrolled proximal gradient steps.
     learning_rate, weight_decay
         Of Adam.
     n_neighbors
-        Neighbors in each view's graph; all others where there are fewer. A view given as a graph
-        is taken as it is; its weights should be at most 1, like those of the heat kernel.
-    scaling
-        See `fit_scaler`; one word, or one for each view.
-    device
-        "auto" takes a GPU where there is one.
-    verbose
-        Whether to show progress on the error stream.
-    random_state
-        Seed of the samples that set the width of the heat kernel, drawn beyond 3,000 samples.
+        Neighbors in each view's graph; all other samples where there are fewer. The weights of
+        a view given as a graph should be at most 1, like those of the heat kernel.
+    device, verbose
+        As in `GraphNetworkClassifier`.
 
     Attributes
     ----------
-    classes_ : [class]
-    transduction_ : [sample], a label for every fitted sample
-    label_distributions_ : [sample, class], P scaled to probabilities
+    label_distributions_ : [sample, class], P with rows normalized
     slopes_, knots_ : [2], of the learned threshold (see `shrink`)
     step_ : float, learned step constant
     sparse_graph_ : CSR, Z
     objective_ : [epoch], the loss
     n_iter_ : int, number of epochs
-    n_unreached_ : int, samples that no label reaches over Z
+    n_unreached_ : int, number of samples that no label reaches over Z
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> truth = np.repeat(["cat", "dog"], 20)
-    >>> centers = np.where(truth == "cat", 2.0, -2.0)[:, None]
-    >>> views = {"sound": centers * [1, 1, -1] + rng.normal(size=(40, 3)),
-    ...          "shape": centers * [1, -1] + rng.normal(size=(40, 2))}
-    >>> labels = np.where(np.arange(40) % 10 == 0, truth, None)
-    >>> model = DSRLClassifier().fit(views, labels)
-    >>> float((model.transduction_ == truth).mean()), model.n_unreached_
-    (1.0, 0)
+    >>> from manyview import hide_labels, make_multiview_classification
+    >>> views, truth = make_multiview_classification(60, 2, class_sep=3, random_state=0)
+    >>> labels = hide_labels(truth, 0.1, random_state=0)
+    >>> [DSRLClassifier(n_epochs=n).fit(views, labels).sparse_graph_.nnz for n in (1, 10)]
+    [578, 942]
     """
 
-    card = MethodCard(
-        name="dsrl",
-        title="DSRL",
-        paper="Wang, Chen, Du, Lin: Learning deep sparse regularizers with applications to "
-        "multi-view clustering and semi-supervised classification. IEEE TPAMI",
-        year=2022,
-        cost="m^2 d for the graphs; m V k + l^2 an epoch",
-    )
-    takes_graphs = True
+    n_epochs: int = 10
+    n_layers: int = 10
+    learning_rate: float = 0.05
+    weight_decay: float = 0.15
+    n_neighbors: int = 10
+    device: str = "auto"
+    verbose: bool = False
 
-    def __init__(
-        self,
-        *,
-        n_epochs: int = 10,
-        n_layers: int = 10,
-        learning_rate: float = 0.05,
-        weight_decay: float = 0.15,
-        n_neighbors: int = 10,
-        scaling: Scaling = "rows",
-        device: str = "auto",
-        verbose: bool = False,
-        random_state: int | np.random.RandomState | np.random.Generator | None = None,
-    ) -> None:
-        self.n_epochs = n_epochs
-        self.n_layers = n_layers
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.n_neighbors = n_neighbors
-        self.scaling = scaling
-        self.device = device
-        self.verbose = verbose
-        self.random_state = random_state
+    card = CARDS["dsrl"]
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        **MustLinkClassifier._parameter_constraints,
+        "n_epochs": POSITIVE_INT,
+        "n_layers": POSITIVE_INT,
+        **TRAINING,
+    }
 
     def _check_parameters(self, views: MultiView) -> None:
-        for name in ("n_epochs", "n_layers", "n_neighbors"):
-            check_whole_number(name, getattr(self, name), at_least=1)
-        check_number("learning_rate", self.learning_rate, above=0)
-        check_number("weight_decay", self.weight_decay, at_least=0)
-        scaling_by_view(self.scaling, views)
+        super()._check_parameters(views)
         pick_device(self.device)
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
-        check_links_fit(y_encoded, 6, self.card.title)
-        graphs = heat_graphs(
-            views,
-            scaling=self.scaling,
-            n_neighbors=self.n_neighbors,
-            seed=draw_seed(self.random_state),
-        )
-        self.sparse_graph_ = self._sparsify(fused_graph(graphs, y_encoded))
+        check_must_link_memory(y_encoded, 6, self.card.title)
+        self.sparse_graph_ = self._sparsify(fused_graph(self._heat_kernel_graphs(views), y_encoded))
         known = one_hot(y_encoded, len(self.classes_))
         roughness = laplacian(self.sparse_graph_)
-        evidence = far_smoothed_labels(roughness, roughness.diagonal(), known)
+        evidence = precise_smoothed_labels(roughness, roughness.diagonal(), known)
         self.label_distributions_ = normalize_rows(evidence, class_frequencies(y_encoded))
         self.n_unreached_ = int(np.sum(evidence.max(axis=1) <= 0))
 
     def _sparsify(self, graph: sparse.csr_array) -> sparse.csr_array:
-        """Learn the threshold, and apply it to the graph."""
+        """Train the threshold, and apply it to the graph."""
         device = pick_device(self.device)
-        # Equal entries end equal: each value is passed once, with the number of its entries.
+        # Equal entries stay equal, so each distinct value is passed once, with its count.
         values, places, counts = np.unique(graph.data, return_inverse=True, return_counts=True)
         weights = torch.from_numpy(values).to(device)
         network = SparseRegularizer(self.n_layers).to(device)
-        shown = epoch_progress(self.n_epochs) if self.verbose else nullcontext()
-        with shown as on_epoch:
+        progress = epoch_progress(self.n_epochs) if self.verbose else nullcontext()
+        with progress as on_epoch:
             self.objective_ = train_regularizer(
                 network,
                 weights,
@@ -316,9 +281,9 @@ class DSRLClassifier(MultiViewClassifier):
         with torch.no_grad():
             slopes, knots = network.projected()
             shrunk = network(weights).numpy(force=True)
-        if not np.all(shrunk >= 0):  # NaN, too
+        if not np.all(shrunk >= 0):  # also true for NaN
             raise InputError(
-                "training diverged: the learned graph has weights below 0 or beyond all bounds. "
+                "training diverged: the learned graph has negative or infinite weights. "
                 f"Lower learning_rate; got {self.learning_rate}."
             )
         self.slopes_, self.knots_ = slopes.numpy(force=True).copy(), knots.numpy(force=True).copy()

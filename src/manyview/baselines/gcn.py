@@ -1,22 +1,20 @@
 """GCN fusion: two graph convolutions on the mean of the views' graphs."""
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from manyview.base.classifier import MethodCard
+from manyview.baselines._cards import CARDS
 from manyview.baselines._gcn_base import (
+    HIDDEN_LAYER,
     GraphNetworkClassifier,
-    RandomState,
-    check_network,
     input_scaling,
     seeded,
 )
 from manyview.callbacks.context import FitContext
-from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.graphs.support import GraphSupport
 from manyview.graphs.view_masks import ViewMasks
@@ -24,14 +22,13 @@ from manyview.layers.activation import activate
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
 from manyview.network.prepared import network_inputs
-from manyview.network.training import train_network
-from manyview.numerics import softmax
+from manyview.validation import Constraint
 
 
 def mean_graph(view_weights: Tensor, shared: ViewMasks | None = None) -> Tensor:
     """Average the renormalized graphs of the views: A = 1/V sum_v A_v.
 
-    Over the views that both ends of a pair have, where some samples lack views.
+    Where samples lack views, the mean of an edge is over the views that both ends have.
 
     Shapes
     ------
@@ -50,14 +47,14 @@ def mean_graph(view_weights: Tensor, shared: ViewMasks | None = None) -> Tensor:
 
 
 class GCN(nn.Module):
-    """Two graph convolutions with relu and dropout between: Z = A relu(A H W1) W2.
+    """Two graph convolutions with relu and dropout between them: Z = A relu(A H W1) W2.
 
     Parameters
     ----------
     n_inputs, hidden, n_classes
-        Columns of H, of the hidden layer, and of the result.
+        Number of columns of H, of the hidden layer and of the result.
     dropout
-        Share of the hidden features that is set to 0 while training.
+        Fraction of the hidden features set to 0 during training.
 
     Shapes
     ------
@@ -88,114 +85,47 @@ class GCN(nn.Module):
         return logits
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GCNFusionClassifier(GraphNetworkClassifier):
-    """Average the views' graphs, and label all samples by a graph convolutional network on them.
+    """Train a graph convolutional network on the mean of the views' graphs.
 
-    Graph convolutional network (GCN), for several views by the mean of their graphs:
+    Graph convolutional network (GCN), extended to several views by the mean of their graphs:
 
         Z = softmax(A relu(A H W1) W2),   A = 1/V sum_v D_v^-1/2 (A_v + I) D_v^-1/2
 
-    The graphs, the input H (all views side by side) and the training loop are those of
-    MGCN-DNS, which this is without its learned weights of the views, its gates and its node
-    selection. As in the paper weight decay is for the first layer alone; it has 16 hidden
-    units, 200 epochs, and drops input features too, which here are centered and mostly not 0.
+    The graphs, the input H (the concatenated views) and the training loop are those of MGCN-DNS:
+    this is MGCN-DNS without learned view weights, graph learning and node selection. As in the
+    GCN paper, only the weights of the first layer decay. That paper uses 16 hidden units, 200
+    epochs, and dropout on the input features too; here these are centered and mostly not 0. See
+    `GraphNetworkClassifier` for the other parameters.
 
     Parameters
     ----------
-    n_neighbors
-        Neighbors k in each view's graph; "auto" as in MGCN-DNS (see `choose_n_neighbors`).
-    metric
-        "cosine" or "euclidean".
-    scaling
-        Of the views (see `fit_scaler`): one word for all, or a list or a dict by name.
-    symmetry
-        "union" keeps an edge when either end chose the other, "mutual" when both did.
-    hidden
-        Width of the hidden layer.
-    dropout
-        Share of the hidden features dropped while training.
-    learning_rate, weight_decay
-        Of Adam; only the first layer's weights decay.
-    max_epochs
-        Training stops here at the latest.
-    tol
-        Training stops when ten epochs lower the mean loss by less than this.
-    class_weight
-        None, "balanced", or a dict of class -> weight.
-    device
-        "auto" takes a GPU where there is one.
-    verbose
-        Whether to show progress on the error stream.
-    random_state
-        Seed; the same seed gives the same result.
+    hidden, dropout
+        Width of the hidden layer, and the fraction of its features dropped during training.
 
     Attributes
     ----------
-    classes_ : [class]
-    transduction_ : [sample], a label for every fitted sample
-    label_distributions_ : [sample, class], their probabilities
     fused_graph_ : CSR, the mean of the views' renormalized graphs
-    training_curve_ : loss and accuracy on the labeled samples by epoch
-    n_neighbors_ : int, the k that was used
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> truth = np.repeat(["cat", "dog"], 20)
-    >>> centers = np.where(truth == "cat", 1.0, -1.0)[:, None]
-    >>> views = [centers + rng.normal(size=(40, 3)), centers * [1, -1] + rng.normal(size=(40, 2))]
-    >>> labels = np.where(np.arange(40) % 10 == 0, truth, None)
-    >>> model = GCNFusionClassifier(random_state=0).fit(views, labels)
-    >>> float((model.transduction_ == truth).mean()) > 0.8
-    True
+    >>> from manyview import hide_labels, make_multiview_classification
+    >>> views, truth = make_multiview_classification(60, 2, class_sep=3, random_state=0)
+    >>> model = GCNFusionClassifier(hidden=16, random_state=0)
+    >>> model.fit(views, hide_labels(truth, 0.1, random_state=0)).training_curve_.stopped
+    'converged'
     """
 
-    card = MethodCard(
-        name="gcn-fusion",
-        title="GCN fusion",
-        paper="Kipf, Welling: Semi-supervised classification with graph convolutional networks. "
-        "ICLR",
-        year=2017,
-        cost="edges x hidden an epoch",
-    )
+    hidden: int = 64
+    dropout: float = 0.5
+
+    card = CARDS["gcn-fusion"]
     takes_missing_views = True
-
-    def __init__(
-        self,
-        *,
-        n_neighbors: int | str = "auto",
-        metric: str = "cosine",
-        scaling: Scaling = "unit",
-        symmetry: str = "union",
-        hidden: int = 64,
-        dropout: float = 0.5,
-        learning_rate: float = 0.01,
-        weight_decay: float = 5e-4,
-        max_epochs: int = 500,
-        tol: float = 2e-3,
-        class_weight: str | Mapping[Any, float] | None = None,
-        device: str = "auto",
-        verbose: bool = False,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.scaling = scaling
-        self.symmetry = symmetry
-        self.hidden = hidden
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.max_epochs = max_epochs
-        self.tol = tol
-        self.class_weight = class_weight
-        self.device = device
-        self.verbose = verbose
-        self.random_state = random_state
-
-    def _check_parameters(self, views: MultiView) -> None:
-        super()._check_parameters(views)
-        check_network(self.hidden, self.dropout)
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        **GraphNetworkClassifier._parameter_constraints,
+        **HIDDEN_LAYER,
+    }
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         generator = self._generator()
@@ -212,15 +142,6 @@ class GCNFusionClassifier(GraphNetworkClassifier):
         with seeded(generator.initial_seed()):
             network = GCN(features_in.shape[1], self.hidden, len(self.classes_), self.dropout)
         network.to(generator.device)
-        self.training_curve_ = train_network(
-            network,
-            inputs,
-            y_encoded,
-            generator=generator,
-            context=context,
-            not_decayed=[network.second.weight],
-            **self._training_settings(y_encoded),
-        )
-        with torch.no_grad():
-            self.label_distributions_ = softmax(network(*inputs).cpu().numpy())
+        not_decayed = [network.second.weight]
+        self._train(network, inputs, y_encoded, generator, context, not_decayed=not_decayed)
         self.fused_graph_ = support.matrix_of(inputs[1])

@@ -1,107 +1,82 @@
-"""MVAR: one robust regression a view, all with the same labels, weighted by how well they fit."""
+"""MVAR: one robust regression per view on common labels, weighted by how well it fits."""
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines._mvar import adaptive_regression, importance, is_wide
+from manyview.baselines._base import POSITIVE
+from manyview.baselines._cards import CARDS
+from manyview.baselines._mvar import adaptive_regression, is_wide, view_coefficients
+from manyview.baselines._ridge import RegressionClassifier
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, one_hot
-from manyview.data.scaling import Scaling, ViewScaler, fit_scalers, scale_views, scaling_by_view
+from manyview.data.scaling import fit_scalers, scale_views
 from manyview.data.views import MultiView
 from manyview.numerics import project_to_simplex
 from manyview.system.memory import GB, check_memory
-from manyview.validation import check_number, check_whole_number
+from manyview.validation import Constraint, Number
 
 
-class MVARClassifier(MultiViewClassifier):
-    """Fit one robust regression a view to labels that all views share and improve.
+@dataclass(kw_only=True, eq=False, repr=False)
+class MVARClassifier(RegressionClassifier):
+    """Fit one robust regression per view to labels that are common to all views and learned.
 
     Multi-view semi-supervised classification via adaptive regression (MVAR):
 
         min  sum_v alpha_v^r ( sum_i s_i |x_i W_v + b_v - f_i| + ridge |W_v|^2 )
         over W, b, alpha >= 0 with sum_v alpha_v = 1, and f_i
 
-    where f_i is given for labeled samples and a one-hot row to be found for the others. The
-    loss is not squared, so samples that fit no class pull little. Steps follow the released
-    code: labels, sample weights, regressions, view weights; b is penalized like W there.
+    where f_i is given for labeled samples and an unknown one-hot row for the others. The loss
+    is not squared, so samples that fit no class have little influence. The steps follow the
+    released code: labels, sample weights, regressions, view weights; b is penalized like W.
 
-    It differs in two points. The released stop rule names a variable that does not exist, so
-    29 iterations are always run; here it works as meant. And residuals are smoothed so that
-    those of 1e-4 or less count as none, which keeps the systems solvable.
+    It differs from that code in two points. The released stopping rule refers to a variable that
+    does not exist, so 29 iterations always run; here the rule works as intended. Residuals are
+    smoothed so that those of 1e-4 or less count as 0, which keeps the systems solvable. See
+    `Baseline` for `scaling`.
 
     Parameters
     ----------
     ridge
-        Weight of the size of W.
+        Weight of the penalty on W.
     labeled_weight
-        s_i of labeled samples; unlabeled ones have 1.
+        s_i of labeled samples; it is 1 for unlabeled samples.
     power
-        r, above 1: near 1 the best view counts alone, far above all count alike.
+        r, above 1: near 1 only the best view counts; for large r all views count alike.
     max_iter, tol
-        Learning stops when the last six objective values differ by less than `tol` of their
-        size, at the latest after `max_iter` iterations, as the released code always does.
-    scaling
-        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
-        or a dict by name with one for each.
-    random_state
-        Unused; for one contract.
+        Iterations stop when the last six objective values differ by less than `tol` times the
+        largest of them, and after `max_iter` at the latest, as the released code always does.
 
     Attributes
     ----------
-    classes_ : [class]
-    transduction_ : [sample], a label for every fitted sample
     label_distributions_ : [sample, class], one-hot for labeled samples; for the others the
-        views' weighted prediction, moved to the nearest probabilities
+        views' weighted prediction, projected to the nearest probabilities
     view_weights_ : [view], alpha; sums to 1
-    coefficients_ : list of [feature + 1, class], W_v of each view above its b_v
+    coefficients_ : list of [feature + 1, class], W_v of each view, with b_v as the last row
     objective_ : list of float, by iteration
     n_iter_ : int
 
     Examples
     --------
-    >>> import numpy as np
     >>> views = [np.array([[0.0], [1.0], [8.0], [9.0]]), np.array([[5.0], [5.5], [2.0], [2.5]])]
-    >>> MVARClassifier().fit(views, ["low", None, "high", None]).transduction_.tolist()
+    >>> model = MVARClassifier(scaling="standard").fit(views, ["low", None, "high", None])
+    >>> model.predict(views).tolist()
     ['low', 'low', 'high', 'high']
     """
 
-    card = MethodCard(
-        name="mvar",
-        title="MVAR",
-        paper="Tao, Hou, Nie, Zhu, Yi: Scalable multi-view semi-supervised classification via "
-        "adaptive regression. IEEE Transactions on Image Processing",
-        year=2017,
-        cost="m x d^2 + d^3 a view and iteration, or m^3 where there are more features",
-    )
-    record_types = (ViewScaler,)
-    takes_graphs = False
+    ridge: float = 1e-3
+    labeled_weight: float = 1e4
+    power: float = 2.0
+    max_iter: int = 30
+    tol: float = 1e-6
 
-    def __init__(
-        self,
-        *,
-        ridge: float = 1e-3,
-        labeled_weight: float = 1e4,
-        power: float = 2.0,
-        max_iter: int = 30,
-        tol: float = 1e-6,
-        scaling: Scaling = "unit",
-        random_state: int | None = None,
-    ) -> None:
-        self.ridge = ridge
-        self.labeled_weight = labeled_weight
-        self.power = power
-        self.max_iter = max_iter
-        self.tol = tol
-        self.scaling = scaling
-        self.random_state = random_state
-
-    def _check_parameters(self, views: MultiView) -> None:
-        check_number("ridge", self.ridge, above=0)
-        check_number("labeled_weight", self.labeled_weight, above=0)
-        check_number("power", self.power, above=1)
-        check_whole_number("max_iter", self.max_iter, at_least=1)
-        check_number("tol", self.tol, at_least=0)
-        scaling_by_view(self.scaling, views)
+    card = CARDS["mvar"]
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        **RegressionClassifier._parameter_constraints,
+        "labeled_weight": POSITIVE,
+        "power": Number(above=1),
+    }
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         self._check_memory(views)
@@ -125,10 +100,10 @@ class MVARClassifier(MultiViewClassifier):
 
     def _predict_proba(self, views: MultiView) -> np.ndarray:
         features = scale_views(views, self.scalers_).values()
-        shares = importance(self.view_weights_, self.power)
+        weights = view_coefficients(self.view_weights_, self.power)
         scores = np.zeros((len(views), len(self.classes_)))
-        for view, share, both in zip(features, shares, self.coefficients_, strict=True):
-            scores += share / shares.sum() * (view @ both[:-1] + both[-1])
+        for view, weight, both in zip(features, weights, self.coefficients_, strict=True):
+            scores += weight / weights.sum() * (view @ both[:-1] + both[-1])
         return project_to_simplex(scores)
 
     def _check_memory(self, views: MultiView) -> None:

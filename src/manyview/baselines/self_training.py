@@ -1,143 +1,95 @@
-"""Self-training: a support vector machine that believes its surest predictions."""
+"""Self-training: a support vector machine that learns from its most confident predictions."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines._concat import JoinedViews, join_views
-from manyview.baselines.svm import SoftmaxSVC, check_kernel_memory, check_machine
+from manyview.baselines._cards import CARDS
+from manyview.baselines.svm import BaseSVMClassifier, SoftmaxSVC, check_kernel_memory
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_frequencies, class_weights
-from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView, View
-from manyview.errors import InputError
-from manyview.validation import check_choice, check_number
+from manyview.validation import Choice, Constraint, Number
 
 ROUNDING = 1e-9
 
 
-class SelfTrainingSVMClassifier(MultiViewClassifier):
-    """Train on the labels, believe the surest predictions, train again. Self-training.
+@dataclass(kw_only=True, eq=False, repr=False)
+class SelfTrainingSVMClassifier(BaseSVMClassifier):
+    """Train on the labels, take the most confident predictions as labels, train again.
 
-    A support vector machine on the scaled views side by side is trained on the labeled
-    samples; the surest share of its predictions is taken for labels; and so on until all samples
-    are labeled. Not a method of the paper, but what a scikit-learn user would try first.
+    A support vector machine on the concatenated scaled views is trained on the labeled samples.
+    In each iteration a fixed fraction of the samples, those with the most confident predictions,
+    get their prediction as label, until all samples are labeled. Not a method of the paper, but
+    what a scikit-learn user would try first. See `BaseSVMClassifier` for the parameters of the
+    machine and `Baseline` for `scaling`.
 
-    A share, not a threshold on the probability, because the machine's probabilities are not
-    calibrated: 0.75 would be nearly everybody with two classes and nobody with twenty.
+    A fraction instead of a probability threshold, because the probabilities of the machine are
+    not calibrated: 0.75 would select nearly all samples with two classes and none with twenty.
 
     Parameters
     ----------
     selection
-        Which predictions are believed. "by-class": the surest of each class, as many as its share
-        among the given labels, so that no class swallows the others; as in co-training (Blum
-        and Mitchell, 1998). "surest": the surest of all, as scikit-learn's
-        `SelfTrainingClassifier` does with `criterion="k_best"`; a machine that favors the
-        largest class, as on text with few labels, then soon knows no other.
+        "by-class" takes the most confident predictions of each class, in proportion to the
+        class frequencies of the given labels, so that no class absorbs the others; as in
+        co-training (Blum and Mitchell, 1998). "most-confident" takes the most confident of all,
+        as scikit-learn's `SelfTrainingClassifier` does with `criterion="k_best"`; a machine that
+        favors the largest class, as on text with few labels, then soon predicts no other.
     fraction_per_iter
-        Share of the unlabeled samples that is labeled in each round, above 0, at most 1.
-    kernel, penalty, gamma
-        Of the machine, as in `SVMClassifier`.
-    class_weight
-        None, "balanced" (by the given labels), or a dict of class -> weight.
-    scaling
-        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
-        or a dict by name with one for each.
-    random_state
-        Unused; for one contract.
+        Fraction of the unlabeled samples that is labeled per iteration, above 0, at most 1.
 
     Attributes
     ----------
-    classes_ : [class]
-    transduction_ : [sample], a label for every fitted sample: the prediction of the last machine
+    transduction_ : [sample], the predictions of the last machine
     label_distributions_ : [sample, class], softmax of its votes and margins; not calibrated
-    pseudo_labels_ : [sample], class number the last machine was trained with
-    labeled_iter_ : [sample], 0 where the label was given
-    n_iter_ : int, number of rounds
-    features_ : the scaled views side by side; the last machine is trained again from them when
-        new samples come
+    pseudo_labels_ : [sample], class numbers the last machine was trained with
+    labeled_iter_ : [sample], iteration that labeled the sample; 0 where the label was given
+    n_iter_ : int
+    features_ : [sample, feature], the concatenated scaled views. `predict` trains the last
+        machine again from them.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> views = [np.array([[0.0], [1.0], [8.0], [9.0]]), np.array([[5.0], [5.5], [2.0], [2.5]])]
-    >>> model = SelfTrainingSVMClassifier().fit(views, ["low", None, "high", None])
-    >>> model.transduction_.tolist()
-    ['low', 'low', 'high', 'high']
+    >>> model = SelfTrainingSVMClassifier(scaling="none", fraction_per_iter=0.5)
+    >>> model.fit([[0.0], [2.0], [7.0], [9.0]], [0, -1, -1, 1]).labeled_iter_
+    array([0, 1, 1, 0])
     """
 
-    card = MethodCard(
-        name="self-training",
-        title="Self-training",
-        paper="Yarowsky: Unsupervised word sense disambiguation rivaling supervised methods. ACL",
-        year=1995,
-        cost="m^2 x d a round, ten rounds",
-    )
-    record_types = (JoinedViews, ViewScaler)
-    takes_graphs = False
+    selection: str = "by-class"
+    fraction_per_iter: float = 0.1
 
-    def __init__(
-        self,
-        *,
-        selection: str = "by-class",
-        fraction_per_iter: float = 0.1,
-        kernel: str = "rbf",
-        penalty: float = 1.0,
-        gamma: float | str = "scale",
-        class_weight: str | Mapping[Any, float] | None = None,
-        scaling: Scaling = "unit",
-        random_state: int | None = None,
-    ) -> None:
-        self.selection = selection
-        self.fraction_per_iter = fraction_per_iter
-        self.kernel = kernel
-        self.penalty = penalty
-        self.gamma = gamma
-        self.class_weight = class_weight
-        self.scaling = scaling
-        self.random_state = random_state
+    card = CARDS["self-training"]
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        **BaseSVMClassifier._parameter_constraints,
+        "selection": Choice(("by-class", "most-confident")),
+        "fraction_per_iter": Number(above=0, at_most=1),
+    }
 
     def _check_parameters(self, views: MultiView) -> None:
-        check_choice("selection", self.selection, ("by-class", "surest"))
-        check_number("fraction_per_iter", self.fraction_per_iter, above=0)
-        if self.fraction_per_iter > 1:
-            raise InputError(
-                f"fraction_per_iter must be at most 1; got {self.fraction_per_iter!r}."
-            )
-        check_machine(self.kernel, self.penalty, self.gamma)
+        super()._check_parameters(views)
         check_kernel_memory(len(views), self.card.name)
-        scaling_by_view(self.scaling, views)
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
-        self.joined_, self.features_ = join_views(views, self.scaling)
+        self.features_ = self._concatenate(views)
         weights = class_weights(self.class_weight, self.classes_, y_encoded)
         self.class_weights_ = None if weights is None else dict(enumerate(weights.tolist()))
         self.pseudo_labels_, self.labeled_iter_ = self_train(
-            self._machine(),
+            self._machine(self.class_weights_),
             self.features_,
             y_encoded,
-            n_a_round=ceil(self.fraction_per_iter * (y_encoded == UNKNOWN).sum()),
-            shares=class_frequencies(y_encoded) if self.selection == "by-class" else None,
+            n_per_iter=ceil(self.fraction_per_iter * (y_encoded == UNKNOWN).sum()),
+            frequencies=class_frequencies(y_encoded) if self.selection == "by-class" else None,
         )
         self.n_iter_ = int(self.labeled_iter_.max())
         self.label_distributions_ = self._last_machine().predict_proba(self.features_)
 
     def _predict_proba(self, views: MultiView) -> np.ndarray:
-        return self._last_machine().predict_proba(self.joined_(views))
+        return self._last_machine().predict_proba(self.concatenator_(views))
 
     def _last_machine(self) -> SoftmaxSVC:
-        return self._machine().fit(self.features_, self.pseudo_labels_)
-
-    def _machine(self) -> SoftmaxSVC:
-        return SoftmaxSVC(
-            kernel=self.kernel,
-            penalty=self.penalty,
-            gamma=self.gamma,
-            class_weight=self.class_weights_,
-        )
+        return self._machine(self.class_weights_).fit(self.features_, self.pseudo_labels_)
 
 
 def self_train(
@@ -145,35 +97,44 @@ def self_train(
     features: View,
     y_encoded: np.ndarray,
     *,
-    n_a_round: int,
-    shares: np.ndarray | None,
+    n_per_iter: int,
+    frequencies: np.ndarray | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Label `n_a_round` samples a round: class number and round of each, 0 where given.
+    """Label `n_per_iter` samples per iteration until all are labeled.
 
-    With `shares` [class] each class gets its share of a round, rounded up; else the surest of
-    all samples are taken.
+    Parameters
+    ----------
+    frequencies
+        [class] fraction of the samples of an iteration that each class gets, rounded up; None
+        takes the most confident predictions of any class.
+
+    Returns
+    -------
+    pseudo_labels : [sample] class number
+    labeled_iter : [sample] iteration that labeled it, 0 where the label was given
     """
-    believed, in_round = y_encoded.copy(), np.zeros(len(y_encoded), dtype=np.int64)
-    while (unlabeled := np.flatnonzero(believed == UNKNOWN)).size:
-        is_labeled = believed != UNKNOWN
-        machine.fit(features[is_labeled], believed[is_labeled])
+    pseudo_labels, labeled_iter = y_encoded.copy(), np.zeros(len(y_encoded), dtype=np.int64)
+    while (unlabeled := np.flatnonzero(pseudo_labels == UNKNOWN)).size:
+        is_labeled = pseudo_labels != UNKNOWN
+        machine.fit(features[is_labeled], pseudo_labels[is_labeled])
         probabilities = machine.predict_proba(features[unlabeled])
-        if shares is None:
-            predictions = surest(probabilities, n_a_round)
+        if frequencies is None:
+            predictions = most_confident(probabilities, n_per_iter)
         else:
-            predictions = surest_by_class(probabilities, share_of_round(shares, n_a_round))
+            n_by_class = class_quotas(frequencies, n_per_iter)
+            predictions = most_confident_by_class(probabilities, n_by_class)
         chosen = unlabeled[predictions != UNKNOWN]
-        believed[chosen] = predictions[predictions != UNKNOWN]
-        in_round[chosen] = in_round.max() + 1
-    return believed, in_round
+        pseudo_labels[chosen] = predictions[predictions != UNKNOWN]
+        labeled_iter[chosen] = labeled_iter.max() + 1
+    return pseudo_labels, labeled_iter
 
 
-def surest(probabilities: np.ndarray, n_chosen: int) -> np.ndarray:
-    """Class of the surest samples, -1 for the others.
+def most_confident(probabilities: np.ndarray, n_chosen: int) -> np.ndarray:
+    """Return the class of the samples with the most confident predictions, -1 for the others.
 
     Examples
     --------
-    >>> surest(np.array([[0.6, 0.4], [0.1, 0.9], [0.5, 0.5]]), 2)
+    >>> most_confident(np.array([[0.6, 0.4], [0.1, 0.9], [0.5, 0.5]]), 2)
     array([ 0,  1, -1])
     """
     predictions = probabilities.argmax(axis=1)
@@ -182,33 +143,34 @@ def surest(probabilities: np.ndarray, n_chosen: int) -> np.ndarray:
     return np.asarray(predictions)
 
 
-def surest_by_class(probabilities: np.ndarray, n_by_class: np.ndarray) -> np.ndarray:
-    """Class of the surest samples of each class, no more than asked for; -1 for the others.
+def most_confident_by_class(probabilities: np.ndarray, n_by_class: np.ndarray) -> np.ndarray:
+    """Return the class of the most confident samples of each class, -1 for the others.
 
-    A sample that two classes want goes to the one that is surer of it.
+    A class gets at most `n_by_class` samples. A sample that two classes could get goes to the
+    more probable one.
 
     Examples
     --------
-    >>> surest_by_class(np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]]), np.array([1, 1]))
+    >>> most_confident_by_class(np.array([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]]), np.array([1, 1]))
     array([ 0, -1,  1])
     """
     n_classes = probabilities.shape[1]
     predictions = [UNKNOWN] * len(probabilities)
     n_left = n_by_class.tolist()
     for pair in np.argsort(-probabilities, axis=None, kind="stable").tolist():
-        sample, code = divmod(pair, n_classes)
-        if predictions[sample] == UNKNOWN and n_left[code]:
-            predictions[sample] = code
-            n_left[code] -= 1
+        sample, number = divmod(pair, n_classes)
+        if predictions[sample] == UNKNOWN and n_left[number]:
+            predictions[sample] = number
+            n_left[number] -= 1
     return np.array(predictions)
 
 
-def share_of_round(shares: np.ndarray, n_a_round: int) -> np.ndarray:
-    """Divide a round among the classes, rounded up, so that none is ever left out.
+def class_quotas(frequencies: np.ndarray, n_samples: int) -> np.ndarray:
+    """Divide samples among the classes by frequency, rounded up so that each class gets one.
 
     Examples
     --------
-    >>> share_of_round(np.array([0.5, 0.3, 0.2]), 4)
+    >>> class_quotas(np.array([0.5, 0.3, 0.2]), 4)
     array([2, 2, 1])
     """
-    return np.asarray(np.ceil(shares * n_a_round - ROUNDING).astype(np.int64))
+    return np.asarray(np.ceil(frequencies * n_samples - ROUNDING).astype(np.int64))

@@ -1,130 +1,113 @@
 """SVM: a support vector machine on the labeled samples."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 
-from manyview.base.classifier import MethodCard, MultiViewClassifier
-from manyview.baselines._concat import JoinedViews, few_labels_a_class, join_views
+from manyview.baselines._base import POSITIVE
+from manyview.baselines._cards import CARDS
+from manyview.baselines._concat import ConcatenatedViewsClassifier, many_classes_allowed
 from manyview.baselines._ridge import inner_products
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_weights
-from manyview.data.scaling import Scaling, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView, View
 from manyview.graphs.neighbors import square_norms
 from manyview.numerics import softmax
 from manyview.system.memory import GB, check_memory
-from manyview.validation import check_choice, check_number
+from manyview.validation import Choice, Constraint, OrChoice
 
-TOLERANCE = 1e-6  # of the solver; its own 1e-3 shows in the predictions when samples are renumbered
-KERNELS = ("rbf", "linear")
+# Of the solver. With its default of 1e-3, renumbering the samples visibly changes predictions.
+TOLERANCE = 1e-6
 BLOCK_BYTES = 64 * 2**20  # one block of kernel values; bounds the memory of the predictions
 
 Kernel = Callable[[View, View], np.ndarray]
 
 
-class SVMClassifier(MultiViewClassifier):
-    """Part the classes by wide margins between their labeled samples. Support vector machine.
-
-    scikit-learn's `SVC` on the scaled views side by side: one machine for each pair of
-    classes, whose votes, ties broken by their margins, choose the class. Unlabeled samples
-    teach it nothing.
+@dataclass(kw_only=True, eq=False, repr=False)
+class BaseSVMClassifier(ConcatenatedViewsClassifier):
+    """Base of the methods that train a support vector machine on the concatenated views.
 
     Parameters
     ----------
     kernel
         "rbf" or "linear".
     penalty
-        C: what a sample on the wrong side of its margin costs.
+        C, the cost of a sample on the wrong side of its margin.
     gamma
         Width of the "rbf" kernel exp(-gamma |x - y|^2); "scale" takes 1 / (number of features
         x variance of the labeled table).
     class_weight
-        None, "balanced", or a dict of class -> weight.
-    scaling
-        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
-        or a dict by name with one for each.
-    random_state
-        Unused; for one contract.
+        None, "balanced" (by the given labels), or a dict of class -> weight.
+    """
+
+    kernel: str = "rbf"
+    penalty: float = 1.0
+    gamma: float | str = "scale"
+    class_weight: str | Mapping[Any, float] | None = None
+
+    _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        "kernel": Choice(("rbf", "linear")),
+        "penalty": POSITIVE,
+        "gamma": OrChoice(("scale",), POSITIVE),
+    }
+
+    def _machine(self, weights: Mapping[int, float] | None) -> "SoftmaxSVC":
+        return SoftmaxSVC(
+            kernel=self.kernel, penalty=self.penalty, gamma=self.gamma, class_weight=weights
+        )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVMClassifier(BaseSVMClassifier):
+    """Separate the classes by maximum margins between labeled samples. Support vector machine.
+
+    scikit-learn's `SVC` on the concatenated scaled views: one machine per pair of classes. The
+    class with the most votes wins; margins break ties. Unlabeled samples are not used in
+    training. See `BaseSVMClassifier` for the parameters of the machine and `Baseline` for
+    `scaling`.
 
     Attributes
     ----------
-    classes_ : [class]
-    transduction_ : [sample], a label for every fitted sample
-    label_distributions_ : [sample, class], softmax of the votes and margins: their order can
-        be trusted, they are not calibrated as probabilities
-    labeled_features_, labeled_codes_ : the labeled samples, scaled, and their class numbers;
-        the machine is trained again from them when new samples come
+    label_distributions_ : [sample, class], softmax of votes and margins. It ranks the classes
+        but is not calibrated.
+    labeled_features_, labeled_y_ : scaled features and class numbers of the labeled samples.
+        `predict` trains the machine again from them.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> views = [np.array([[0.0], [1.0], [8.0], [9.0]]), np.array([[5.0], [5.5], [2.0], [2.5]])]
-    >>> SVMClassifier().fit(views, ["low", None, "high", None]).transduction_.tolist()
-    ['low', 'low', 'high', 'high']
+    >>> labels = ["low", "high", None, None]
+    >>> SVMClassifier(scaling="none").fit([[0.0], [9.0], [1.0], [7.0]], labels).transduction_
+    array(['low', 'high', 'low', 'high'], dtype=object)
     """
 
-    card = MethodCard(
-        name="svm",
-        title="SVM",
-        paper="Cortes, Vapnik: Support-vector networks. Machine Learning",
-        year=1995,
-        cost="l^2 x d, and l x m x d for the predictions",
-    )
-    record_types = (JoinedViews, ViewScaler)
-    takes_graphs = False
-
-    def __init__(
-        self,
-        *,
-        kernel: str = "rbf",
-        penalty: float = 1.0,
-        gamma: float | str = "scale",
-        class_weight: str | Mapping[Any, float] | None = None,
-        scaling: Scaling = "unit",
-        random_state: int | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.penalty = penalty
-        self.gamma = gamma
-        self.class_weight = class_weight
-        self.scaling = scaling
-        self.random_state = random_state
-
-    def _check_parameters(self, views: MultiView) -> None:
-        check_machine(self.kernel, self.penalty, self.gamma)
-        scaling_by_view(self.scaling, views)
+    card = CARDS["svm"]
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
-        self.joined_, table = join_views(views, self.scaling)
+        table = self._concatenate(views)
         is_labeled = y_encoded != UNKNOWN
         check_kernel_memory(int(is_labeled.sum()), self.card.name)
-        self.labeled_features_, self.labeled_codes_ = table[is_labeled], y_encoded[is_labeled]
+        self.labeled_features_, self.labeled_y_ = table[is_labeled], y_encoded[is_labeled]
         self.label_distributions_ = self._trained().predict_proba(table)
 
     def _predict_proba(self, views: MultiView) -> np.ndarray:
-        return self._trained().predict_proba(self.joined_(views))
+        return self._trained().predict_proba(self.concatenator_(views))
 
     def _trained(self) -> "SoftmaxSVC":
-        weights = class_weights(self.class_weight, self.classes_, self.labeled_codes_)
-        machine = SoftmaxSVC(
-            kernel=self.kernel,
-            penalty=self.penalty,
-            gamma=self.gamma,
-            class_weight=None if weights is None else dict(enumerate(weights)),
-        )
-        return machine.fit(self.labeled_features_, self.labeled_codes_)
+        weights = class_weights(self.class_weight, self.classes_, self.labeled_y_)
+        machine = self._machine(None if weights is None else dict(enumerate(weights)))
+        return machine.fit(self.labeled_features_, self.labeled_y_)
 
 
 class SoftmaxSVC(ClassifierMixin, BaseEstimator):
-    """scikit-learn's `SVC` with the softmax of its decision as probabilities.
+    """scikit-learn's `SVC` with the softmax of its decision function as probabilities.
 
-    Its own probabilities come from a cross-validation, impossible with one label a class.
+    `SVC(probability=True)` needs cross-validation, which is impossible with one label per class.
     """
 
     def __init__(
@@ -147,15 +130,15 @@ class SoftmaxSVC(ClassifierMixin, BaseEstimator):
             kernel=kernel_function(self.kernel, self.gamma, features),
             class_weight=self.class_weight,
             tol=TOLERANCE,
-            random_state=0,  # it would draw a seed from the global generator, to no use
+            random_state=0,  # None would draw an unused seed from the global generator
         )
-        with few_labels_a_class():
+        with many_classes_allowed():
             self.machine_ = machine.fit(features, y_encoded)
         self.classes_ = machine.classes_
         return self
 
     def predict_proba(self, features: View) -> np.ndarray:
-        """Softmax of the decision, one column a class."""
+        """Return the softmax of the decision function: [sample, class]."""
         block = max(1, BLOCK_BYTES // (8 * self.machine_.shape_fit_[0]))
         decisions = [
             two_columns(self.machine_.decision_function(features[start : start + block]))
@@ -164,15 +147,15 @@ class SoftmaxSVC(ClassifierMixin, BaseEstimator):
         return softmax(np.vstack(decisions))
 
     def predict(self, features: View) -> np.ndarray:
-        """Class of the largest decision."""
+        """Return the class of the largest decision value."""
         return np.asarray(self.classes_[self.predict_proba(features).argmax(axis=1)])
 
 
 def kernel_function(kernel: str, gamma: float | str, features: View) -> Kernel:
     """Return the kernel as a function of two tables.
 
-    libsvm's own kernels visit one pair of samples at a time; on wide views one matrix product
-    is ten times as fast.
+    libsvm's own kernels visit one pair of samples at a time; one matrix product is ten times
+    as fast on wide views.
     """
     if kernel == "linear":
         return inner_products
@@ -183,7 +166,7 @@ def kernel_function(kernel: str, gamma: float | str, features: View) -> Kernel:
 
 
 def gaussian(left: View, right: View, *, gamma: float) -> np.ndarray:
-    """exp(-gamma |x - y|^2) of the rows of two tables, in the memory of the result.
+    """Compute exp(-gamma |x - y|^2) of the rows of two tables, in the memory of the result.
 
     Examples
     --------
@@ -201,7 +184,7 @@ def gaussian(left: View, right: View, *, gamma: float) -> np.ndarray:
 
 
 def table_variance(features: View) -> float:
-    """Variance of all entries, zeros included, as `SVC(gamma="scale")` takes it."""
+    """Return the variance of all entries, zeros included, as `SVC(gamma="scale")` uses it."""
     if isinstance(features, sparse.csr_array):
         wide = features.astype(np.float64)
         return float(wide.power(2).mean() - wide.mean() ** 2)
@@ -209,7 +192,9 @@ def table_variance(features: View) -> float:
 
 
 def two_columns(decision: np.ndarray) -> np.ndarray:
-    """Write a decision between two classes as one column for each; others stay as they are.
+    """Expand the decision values of two classes to one column per class.
+
+    Decision values of more classes are returned unchanged.
 
     Examples
     --------
@@ -220,18 +205,8 @@ def two_columns(decision: np.ndarray) -> np.ndarray:
     return decision if decision.ndim == 2 else np.column_stack([-decision, decision]) / 2
 
 
-def check_machine(kernel: object, penalty: object, gamma: object) -> None:
-    """Refuse parameters that no support vector machine takes."""
-    check_choice("kernel", kernel, KERNELS)
-    check_number("penalty", penalty, above=0)
-    if isinstance(gamma, str):
-        check_choice("gamma", gamma, ("scale",))
-    else:
-        check_number("gamma", gamma, above=0)
-
-
 def check_kernel_memory(n_trained: int, name: str) -> None:
-    """Refuse to train on more samples than have room for a kernel value a pair."""
+    """Refuse more training samples than have a kernel matrix that fits in memory."""
     check_memory(
         8 * n_trained**2 / GB,
         f"{name} trained on {n_trained:,} samples",

@@ -1,8 +1,8 @@
-"""Probabilities one can trust: a temperature from held-out labels, and how right they are.
+"""Calibrated probabilities: a temperature from held-out labels, and measures of reliability.
 
-A single temperature divides all logits, so no prediction changes, only how sure it is (Guo, Pleiss,
+One temperature divides all logits, so probabilities change and predictions do not (Guo, Pleiss,
 Sun, Weinberger: On calibration of modern neural networks. ICML 2017). It is fitted on labels that
-were hidden while learning, because on labels it has seen a network is far too sure.
+were hidden from the training, because a network is overconfident on the labels it was trained on.
 """
 
 from collections.abc import Callable
@@ -16,15 +16,15 @@ from manyview.errors import CalibrationWarning, warn_user
 from manyview.numerics import softmax
 
 BOUNDS = (0.05, 20.0)
-# Spread of the logarithm of the temperature around 0 before any label is seen: a factor of 1.65.
+# Prior standard deviation of the logarithm of the temperature: a factor of 1.65.
 PRIOR_SPREAD = 0.5
 FEWEST_PARTS = 3  # a fold hides at most a third of the labels
 NO_PART = -1
-MIN_HELD_OUT = 30  # held-out labels from which a temperature is more than a hint
+MIN_HELD_OUT = 30  # with fewer held-out labels the temperature is a rough estimate
 
 
 class InterruptedFitError(Exception):
-    """A fit to part of the labels was ended by Ctrl-C, so its logits tell nothing."""
+    """A fit on part of the labels was interrupted, so its logits cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Calibration:
 
     @property
     def is_weak(self) -> bool:
-        """Whether the labels are so few that the temperature hangs on single ones."""
+        """Whether the labels are so few that single ones decide the temperature."""
         return self.n_held_out < MIN_HELD_OUT
 
     def probabilities(self, *, calibrated: bool = True) -> np.ndarray:
-        """Class probabilities of the held-out samples, with or without the temperature."""
+        """Return the class probabilities of the held-out samples, with or without temperature."""
         return softmax(self.logits / (self.temperature if calibrated else 1.0))
 
 
@@ -77,10 +77,10 @@ class ReliabilityBin:
 
 @dataclass(frozen=True)
 class CoveragePoint:
-    """What answering only above a probability gives.
+    """What keeping only predictions above a probability gives.
 
-    `coverage` is the share of the samples that get a prediction, `accuracy` the share of right
-    ones among these.
+    `coverage` is the fraction of the samples that keep a prediction, `accuracy` the fraction of
+    these that is right.
     """
 
     min_probability: float
@@ -89,14 +89,14 @@ class CoveragePoint:
 
 
 def held_out_parts(y_encoded: np.ndarray, n_parts: int, rng: np.random.Generator) -> np.ndarray:
-    """Deal the labeled samples of every class to parts: [sample], -1 for those never hidden.
+    """Split the labeled samples of every class into parts: [sample], -1 for those never hidden.
 
-    Without any one part every class still has a label: a class's only label is never hidden.
+    Without any one part every class still has a label: the only label of a class stays.
     """
     parts = np.full(len(y_encoded), NO_PART)
     first = 0
-    for code in np.unique(y_encoded[y_encoded >= 0]):
-        members = rng.permutation(np.flatnonzero(y_encoded == code))
+    for number in np.unique(y_encoded[y_encoded >= 0]):
+        members = rng.permutation(np.flatnonzero(y_encoded == number))
         if len(members) > 1:
             parts[members] = (first + np.arange(len(members))) % n_parts
             first += len(members)
@@ -121,7 +121,7 @@ def calibrate(
     rng: np.random.Generator,
     logits_of: Callable[[np.ndarray, int], np.ndarray],
 ) -> Calibration | None:
-    """Hide part of the labels, fit without them, and fit a temperature to what was hidden.
+    """Hide part of the labels, fit without them, and fit a temperature to the hidden ones.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def calibrate_or_warn(
     *,
     was_interrupted: bool = False,
 ) -> Calibration | None:
-    """Calibrate as `calibrate` does; where that cannot be, warn why and return None.
+    """Calibrate as `calibrate` does; where that is impossible, warn why and return None.
 
     Parameters
     ----------
@@ -184,11 +184,11 @@ def calibrate_or_warn(
 def fit_temperature(
     logits: np.ndarray, y_encoded: np.ndarray, *, prior_spread: float = PRIOR_SPREAD
 ) -> float:
-    """Find the temperature under which the labels are likeliest, held near 1 where they are few.
+    """Find the temperature of highest likelihood, with a prior around 1 for few labels.
 
         argmin over T of  - sum_i log softmax(z_i / T)[y_i]  +  (log T)^2 / (2 prior_spread^2)
 
-    Without the second term a handful of labels that are all right would ask for T = 0.
+    Without the prior, a handful of labels that are all right would give T = 0.
 
     Shapes
     ------
@@ -198,7 +198,7 @@ def fit_temperature(
     Examples
     --------
     >>> logits = np.array([[4.0, 0.0], [4.0, 0.0], [4.0, 0.0], [4.0, 0.0]])
-    >>> fit_temperature(logits, np.array([0, 0, 0, 1])) > 1  # too sure: one in four is wrong
+    >>> fit_temperature(logits, np.array([0, 0, 0, 1])) > 1  # overconfident: one in four is wrong
     True
     """
     logits = logits.astype(np.float64)
@@ -210,7 +210,7 @@ def fit_temperature(
         surprise = top + np.log(np.exp(scaled - top[:, None]).sum(axis=1))
         return float(surprise.sum() + (log_temperature / prior_spread) ** 2 / 2)
 
-    # The sum of the two terms may have two valleys: look everywhere coarsely first.
+    # The objective may have two minima: a coarse grid comes first.
     grid = np.linspace(np.log(BOUNDS[0]), np.log(BOUNDS[1]), 61)
     best = int(np.argmin([cost(place) for place in grid]))
     around = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
@@ -236,21 +236,23 @@ def reliability(
     equal_mass
         Whether bins hold equally many samples instead of being equally wide.
     """
-    surest = probabilities.max(axis=1).astype(np.float64)
+    confidence = probabilities.max(axis=1).astype(np.float64)
     is_right = probabilities.argmax(axis=1) == truth
     if equal_mass:
-        order = np.argsort(surest, kind="stable")
+        order = np.argsort(confidence, kind="stable")
         groups = [group for group in np.array_split(order, n_bins) if len(group)]
-        ends = [(float(surest[group].min()), float(surest[group].max())) for group in groups]
+        ends = [
+            (float(confidence[group].min()), float(confidence[group].max())) for group in groups
+        ]
     else:
         # A probability on an edge belongs to the bin below it, as in the paper.
-        number = np.clip(np.ceil(surest * n_bins).astype(int) - 1, 0, n_bins - 1)
+        number = np.clip(np.ceil(confidence * n_bins).astype(int) - 1, 0, n_bins - 1)
         filled = np.unique(number).tolist()
         groups = [np.flatnonzero(number == one) for one in filled]
         ends = [(one / n_bins, (one + 1) / n_bins) for one in filled]
     return [
         ReliabilityBin(
-            low, high, len(group), float(surest[group].mean()), float(is_right[group].mean())
+            low, high, len(group), float(confidence[group].mean()), float(is_right[group].mean())
         )
         for group, (low, high) in zip(groups, ends, strict=True)
     ]
@@ -263,7 +265,7 @@ def expected_calibration_error(
     *,
     equal_mass: bool = False,
 ) -> float:
-    """Mean distance between how sure predictions are and how often they are right: ECE.
+    """Average the distance between probability and accuracy over the bins: ECE.
 
     Examples
     --------
@@ -277,9 +279,9 @@ def expected_calibration_error(
 
 
 def coverage_curve(probabilities: np.ndarray, truth: np.ndarray) -> list[CoveragePoint]:
-    """Accuracy of the surest predictions for every share of them, the surest alone first.
+    """Return accuracy against coverage, the most confident predictions first.
 
-    Predictions of equal probability are taken or left together.
+    Predictions of equal probability are kept or dropped together.
 
     Examples
     --------
@@ -287,10 +289,10 @@ def coverage_curve(probabilities: np.ndarray, truth: np.ndarray) -> list[Coverag
     >>> [(point.coverage, point.accuracy) for point in curve]
     [(0.5, 1.0), (1.0, 0.5)]
     """
-    surest = probabilities.max(axis=1).astype(np.float64)
+    confidence = probabilities.max(axis=1).astype(np.float64)
     is_right = probabilities.argmax(axis=1) == truth
-    order = np.argsort(-surest, kind="stable")
-    levels, n_right = surest[order], np.cumsum(is_right[order])
+    order = np.argsort(-confidence, kind="stable")
+    levels, n_right = confidence[order], np.cumsum(is_right[order])
     is_last = np.append(levels[1:] != levels[:-1], True) if len(levels) else np.zeros(0, dtype=bool)
     return [
         CoveragePoint(

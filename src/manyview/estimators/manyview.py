@@ -1,15 +1,10 @@
 """ManyviewClassifier: several views and a few labels in, a label for every sample out."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
-import torch
-
 from manyview.base.classifier import MethodCard
-from manyview.base.parameters import group_of
-from manyview.callbacks.context import FitContext
+from manyview.base.parameters import Group, group_of
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.errors import InputError
@@ -18,11 +13,7 @@ from manyview.estimators.network_classifier import NetworkClassifier, RandomStat
 from manyview.estimators.parameters import (
     CalibrationConfig,
     NeighborGraph,
-    NodeSelectionConfig,
 )
-from manyview.estimators.warm_start import LearnedWeights
-from manyview.network.prepared import PreparedInputs
-from manyview.self_training.loop import SelfTrainingResult, self_train
 from manyview.self_training.pseudo_labels import PseudoLabeler
 from manyview.validation import Choice, Constraint, WholeNumber, check_constraints
 
@@ -113,11 +104,11 @@ class ManyviewClassifier(NetworkClassifier):
         cost="edges x hidden per epoch; m log m for the ranking; two networks",
     )
     record_types = (*NetworkClassifier.record_types, MGCNDNSClassifier)
-    _parameter_groups = {  # noqa: RUF012
+    _parameter_groups: ClassVar[dict[str, Group]] = {
         "estimator": group_of(MGCNDNSClassifier),
         "pseudo_labeler": group_of(PseudoLabeler),
         "graph": group_of(NeighborGraph),
-        "calibration": group_of(CalibrationConfig, "form"),
+        "calibration": group_of(CalibrationConfig, takes_words=True),
     }
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         **NetworkClassifier._parameter_constraints,
@@ -165,16 +156,21 @@ class ManyviewClassifier(NetworkClassifier):
         has_linear = bool(self.stages_) and self.initial_teacher == "linear"
         return len(self.stages_) + (not has_linear)
 
+    @property
+    def n_iter_(self) -> int:  # type: ignore[override]
+        """Number of networks that were trained one after the other, by scikit-learn's name."""
+        return self.n_networks_
+
     def _check_parameters(self, views: MultiView) -> None:
         super()._check_parameters(views)
         self.parameter_group("pseudo_labeler").check("pseudo_labeler")
-        inner = self._inner()
+        inner = self._network_estimator()
         check_constraints(
             inner.get_params(deep=False), inner._parameter_constraints, prefix="estimator__"
         )
         inner.check_network()
 
-    def _inner(self) -> MGCNDNSClassifier:
+    def _network_estimator(self) -> MGCNDNSClassifier:
         inner = self.parameter_group("estimator")
         if not isinstance(inner, MGCNDNSClassifier):
             raise InputError(
@@ -185,52 +181,18 @@ class ManyviewClassifier(NetworkClassifier):
             )
         return inner
 
-    def _train(
-        self,
-        prepared: PreparedInputs,
-        y_encoded: np.ndarray,
-        generator: torch.Generator,
-        context: FitContext,
-        earlier: LearnedWeights | None = None,
-    ) -> SelfTrainingResult:
-        class_weight = self._class_weights(y_encoded)
-        train = partial(
-            self._inner().train_stage,
-            y_encoded=y_encoded,
-            classes=self.classes_,
-            class_weight=class_weight,
-            n_neighbors=self.n_neighbors_,
-            context=context,
-            verbose=self.verbose,
-            earlier=earlier,
-        )
-        return self_train(
-            train,
-            prepared,
-            y_encoded,
-            len(self.classes_),
-            max_iter=self.max_iter,
-            initial_teacher=self.initial_teacher,
-            pseudo_labeler=self.parameter_group("pseudo_labeler"),
-            class_weight=class_weight,
-            generator=generator,
-            is_warm=earlier is not None,
-        )
+    def _self_training(self) -> dict[str, Any]:
+        return {
+            "max_iter": self.max_iter,
+            "initial_teacher": self.initial_teacher,
+            "pseudo_labeler": self.parameter_group("pseudo_labeler"),
+        }
 
     def _has_early_fusion(self) -> bool:
         return self.early_fusion and self.max_iter > 0
-
-    def _training_temperature(self) -> float:
-        return float(self.parameter_group("pseudo_labeler").temperature)
 
     def _max_epochs(self) -> int:
         n_networks = max(self.max_iter, 1)
         if self.max_iter > 0 and self.initial_teacher != "linear":
             n_networks += 1
-        return self._inner().max_epochs * n_networks
-
-    def _network_settings(self) -> dict[str, Any]:
-        return self._inner()._network_settings()
-
-    def _node_selection(self) -> NodeSelectionConfig:
-        return self._inner()._node_selection()
+        return self._network_estimator().max_epochs * n_networks

@@ -1,14 +1,12 @@
 """MGCNDNSClassifier: the paper's method, by scikit-learn's rules."""
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 
 from manyview.base.classifier import MethodCard
-from manyview.base.parameters import group_of
+from manyview.base.parameters import Group, group_of
 from manyview.callbacks.context import FitContext
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
@@ -22,9 +20,8 @@ from manyview.estimators.parameters import (
 )
 from manyview.estimators.warm_start import TARGET_LOSS, LearnedWeights
 from manyview.network.mgcn_dns import MGCNDNS, build_network
-from manyview.network.prepared import PreparedInputs
 from manyview.network.training import TrainingCurve, train_network
-from manyview.self_training.loop import SelfTrainingResult, Stage, self_train
+from manyview.self_training.loop import Stage
 from manyview.self_training.pseudo_labels import PseudoLabeler
 from manyview.validation import Constraint, Number, WholeNumber
 
@@ -38,16 +35,6 @@ class MGCNDNSClassifier(NetworkClassifier):
 
     Parameters
     ----------
-    graph
-        How the neighbor graph of each view is built; None takes the defaults of `NeighborGraph`.
-    scaling
-        "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`), for all views, or a list
-        or a dict by name with one for each. "auto" takes "standard" for views whose neighbors
-        the other views then confirm more often, and "unit" for the others; no label is looked at
-        (see `choose_scalings`).
-    missing
-        "error" refuses single NaNs; "impute" fills them with the mean of their column. A row that
-        is NaN throughout is a sample that lacks the view: it is left out of that view.
     graph_learning
         "edge" learns one gate per edge, "low-rank" two thin factors, "full" the paper's m x m
         factors, None no gates; or a `GraphLearningConfig`.
@@ -63,20 +50,8 @@ class MGCNDNSClassifier(NetworkClassifier):
         Training stops here at the latest.
     training
         Regularization and stopping; None takes the defaults of `TrainingConfig`.
-    class_weight
-        None, "balanced", or a dict of class -> weight.
-    calibration
-        None, "temperature", or a `CalibrationConfig`.
-    warm_start
-        Whether a second `fit` on the same samples continues from the learned weights and graphs,
-        for when labels were added: about a third of the epochs, and predictions as good. An
-        automatic k stays that of the first fit. Classes may be added too.
-    device
-        "auto" takes a GPU where there is one.
-    verbose
-        Whether to show progress on the error stream.
-    random_state
-        Random seed; the same seed gives the same result.
+    graph, scaling, missing, class_weight, calibration, warm_start, device, verbose, random_state
+        As in `ManyviewClassifier`.
 
     Attributes
     ----------
@@ -124,12 +99,12 @@ class MGCNDNSClassifier(NetworkClassifier):
         year=2023,
         cost="edges x hidden per epoch; m log m for the ranking",
     )
-    _parameter_groups = {  # noqa: RUF012
+    _parameter_groups: ClassVar[dict[str, Group]] = {
         "graph": group_of(NeighborGraph),
-        "graph_learning": group_of(GraphLearningConfig, "form"),
-        "node_selection": group_of(NodeSelectionConfig, "form"),
+        "graph_learning": group_of(GraphLearningConfig, takes_words=True),
+        "node_selection": group_of(NodeSelectionConfig, takes_words=True),
         "training": group_of(TrainingConfig),
-        "calibration": group_of(CalibrationConfig, "form"),
+        "calibration": group_of(CalibrationConfig, takes_words=True),
     }
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         **NetworkClassifier._parameter_constraints,
@@ -185,37 +160,15 @@ class MGCNDNSClassifier(NetworkClassifier):
         for name in ("graph_learning", "node_selection", "training"):
             self.parameter_group(name).check(name)
 
-    def _train(
-        self,
-        prepared: PreparedInputs,
-        y_encoded: np.ndarray,
-        generator: torch.Generator,
-        context: FitContext,
-        earlier: LearnedWeights | None = None,
-    ) -> SelfTrainingResult:
-        class_weight = self._class_weights(y_encoded)
-        train = partial(
-            self.train_stage,
-            y_encoded=y_encoded,
-            classes=self.classes_,
-            class_weight=class_weight,
-            n_neighbors=self.n_neighbors_,
-            context=context,
-            verbose=self.verbose,
-            earlier=earlier,
-        )
-        return self_train(
-            train,
-            prepared,
-            y_encoded,
-            len(self.classes_),
-            max_iter=0,
-            initial_teacher="network",
-            pseudo_labeler=PseudoLabeler(),
-            class_weight=class_weight,
-            generator=generator,
-            is_warm=earlier is not None,
-        )
+    def _network_estimator(self) -> Self:
+        return self
+
+    def _self_training(self) -> dict[str, Any]:
+        return {
+            "max_iter": 0,
+            "initial_teacher": "network",
+            "pseudo_labeler": PseudoLabeler(),
+        }
 
     def train_stage(
         self,
@@ -285,7 +238,8 @@ class MGCNDNSClassifier(NetworkClassifier):
             graph_weights=None if labels is None else labels.weights_of(n_graphs),
         ).to(stage.generator.device)
 
-    def _network_settings(self) -> dict[str, Any]:
+    def network_settings(self) -> dict[str, Any]:
+        """Return the settings that decide the shapes of the weights."""
         learning = self.parameter_group("graph_learning")
         return {
             "graph_learning": learning.form,
@@ -294,7 +248,3 @@ class MGCNDNSClassifier(NetworkClassifier):
             "hidden": self.hidden,
             "n_layers": self.n_layers,
         }
-
-    def _node_selection(self) -> NodeSelectionConfig:
-        selection: NodeSelectionConfig = self.parameter_group("node_selection")
-        return selection

@@ -1,7 +1,8 @@
 """The fit that manyview's classifier and the paper's share: graphs, stages, calibration."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -43,9 +44,12 @@ from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 from manyview.network.prepared import PreparedInputs, cached_inputs, show_recalls
 from manyview.network.training import TrainingCurve, pick_device
 from manyview.numerics import softmax
-from manyview.self_training.loop import SelfTrainingResult
+from manyview.self_training.loop import SelfTrainingResult, self_train
 from manyview.self_training.pseudo_labels import PseudoLabeler
 from manyview.validation import Choice, Constraint, draw_seed
+
+if TYPE_CHECKING:
+    from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
@@ -53,8 +57,8 @@ RandomState = int | np.random.RandomState | np.random.Generator | None
 class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
     """Base of the classifiers that train the MGCN-DNS network.
 
-    A child defines `_train`, which trains one network or several, `_network_settings` and
-    `_node_selection`.
+    A child defines `_network_estimator`, whose network is trained, and `_self_training`, in how
+    many stages.
     """
 
     record_types: ClassVar[tuple[type, ...]] = (
@@ -93,28 +97,21 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
     learned_weights_: LearnedWeights | None = None
     _input_cache: dict[Any, Any] | None = None  # of warm starts; a saved model builds it again
 
-    def _train(
-        self,
-        prepared: PreparedInputs,
-        y_encoded: np.ndarray,
-        generator: torch.Generator,
-        context: FitContext,
-        earlier: LearnedWeights | None = None,
-    ) -> SelfTrainingResult:
-        """Train on class numbers, -1 where unknown, from `earlier` weights where given."""
+    def _network_estimator(self) -> "MGCNDNSClassifier":
+        """Return the estimator whose network is trained."""
         raise NotImplementedError
 
-    def _network_settings(self) -> dict[str, Any]:
-        """Return `hidden`, `n_layers`, `graph_learning` and `node_selection` of the network."""
+    def _self_training(self) -> dict[str, Any]:
+        """Return `max_iter`, `initial_teacher` and `pseudo_labeler` of `self_train`."""
         raise NotImplementedError
 
     def _has_early_fusion(self) -> bool:
         """Whether a graph of all views together is built."""
         return False
 
-    def _training_temperature(self) -> float:
-        """Return what the logits are divided by before any calibration."""
-        return 1.0
+    def _node_selection(self) -> NodeSelectionConfig:
+        selection: NodeSelectionConfig = self._network_estimator().parameter_group("node_selection")
+        return selection
 
     def _check_parameters(self, views: MultiView) -> None:
         self.parameter_group("graph").check_for(views)
@@ -132,7 +129,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             if earlier is None
             else earlier.n_neighbors
         )
-        settings = self._network_settings()
+        settings = self._network_estimator().network_settings()
         check_fit_memory(
             views,
             self.card.title,
@@ -150,7 +147,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         if not result.is_complete:  # it may have learned on the early-fusion graph, too
             network.fusion = network.fusion.of_first(len(prepared.view_graphs))
         self.stages_ = result.stages
-        self.temperature_ = self._training_temperature() if result.stages else 1.0
+        self.temperature_ = self._temperature_of(result)
         self._calibrate(prepared, y_encoded, generator)
         self._set_learned(network, prepared.inputs)
         self.learned_weights_ = None
@@ -170,6 +167,37 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             input_scaling=prepared.input_scaling,
             n_neighbors=self.n_neighbors_,
             metric=self.parameter_group("graph").metric,
+        )
+
+    def _train(
+        self,
+        prepared: PreparedInputs,
+        y_encoded: np.ndarray,
+        generator: torch.Generator,
+        context: FitContext,
+        earlier: LearnedWeights | None = None,
+    ) -> SelfTrainingResult:
+        """Train on class numbers, -1 where unknown, from `earlier` weights where given."""
+        class_weight = class_weights(self.class_weight, self.classes_, y_encoded)
+        train = partial(
+            self._network_estimator().train_stage,
+            y_encoded=y_encoded,
+            classes=self.classes_,
+            class_weight=class_weight,
+            n_neighbors=self.n_neighbors_,
+            context=context,
+            verbose=self.verbose,
+            earlier=earlier,
+        )
+        return self_train(
+            train,
+            prepared,
+            y_encoded,
+            len(self.classes_),
+            class_weight=class_weight,
+            generator=generator,
+            is_warm=earlier is not None,
+            **self._self_training(),
         )
 
     def _prepare(
@@ -212,7 +240,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         return {
             **{name: graph[name] for name in names},
             "scaling": self.scaling,
-            **self._network_settings(),
+            **self._network_estimator().network_settings(),
         }
 
     def __getstate__(self) -> dict[str, Any]:
@@ -220,8 +248,10 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         state.pop("_input_cache", None)
         return state
 
-    def _class_weights(self, y_encoded: np.ndarray) -> np.ndarray | None:
-        return class_weights(self.class_weight, self.classes_, y_encoded)
+    def _temperature_of(self, result: SelfTrainingResult) -> float:
+        """Return what the logits are divided by before any calibration."""
+        labeler: PseudoLabeler = self._self_training()["pseudo_labeler"]
+        return labeler.temperature if result.stages else 1.0
 
     def _calibrate(
         self, prepared: PreparedInputs, y_encoded: np.ndarray, generator: torch.Generator
@@ -240,10 +270,9 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
                 result = self._train(prepared, y_shown, own, FitContext())
             if result.curve.stopped == "interrupted":
                 raise InterruptedFitError
-            temperature = self._training_temperature() if result.stages else 1.0
             with torch.no_grad():
                 logits = result.network(*prepared.inputs).cpu().numpy()
-                return np.asarray(logits) / temperature
+                return np.asarray(logits) / self._temperature_of(result)
 
         assert self.training_curve_ is not None
         found = calibrate_or_warn(

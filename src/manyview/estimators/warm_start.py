@@ -1,7 +1,7 @@
-"""Warm start: a second fit on the same samples goes on from the weights of the first.
+"""Warm start: a second fit on the same samples continues from the weights of the first.
 
-A network that goes on from weights that fit few labels perfectly stays near them and predictions
-worse than a fresh one. So the second fit starts halfway between the learned and fresh weights
+A network that continues from weights that fit few labels perfectly stays near them and predicts
+worse than a fresh one. So the second fit starts halfway between learned and fresh weights
 (J. T. Ash, R. P. Adams: On warm-starting neural network training. NeurIPS 2020).
 """
 
@@ -22,7 +22,7 @@ WAY_OUT = "Set warm_start=False, or fit a new model, to start from scratch."
 
 @dataclass(frozen=True)
 class LearnedWeights:
-    """What a later fit goes on from.
+    """What a later fit continues from.
 
     Attributes
     ----------
@@ -48,19 +48,21 @@ class LearnedWeights:
         """Refuse to go on with other samples or other settings."""
         if checksum != self.checksum:
             raise InputError(
-                "warm_start goes on from the last fit and needs its samples: the same views with "
+                "warm_start continues from the last fit and needs its samples: the same views with "
                 f"the same rows in the same order; the views given differ. {WAY_OUT}"
             )
         for name, value in settings.items():
             if value != self.settings[name]:
                 raise InputError(
-                    "warm_start goes on from the weights of the last fit, which had "
+                    "warm_start continues from the weights of the last fit, which had "
                     f"{name}={self.settings[name]!r}; got {name}={value!r}. {WAY_OUT}"
                 )
 
     def start(self, network: nn.Module, last_layer: nn.Parameter, classes: np.ndarray) -> None:
-        """Give a new network of these classes a start between fresh and learned weights."""
-        go_on_from(network, last_layer, self.weights, known_classes=self.classes, classes=classes)
+        """Move the weights of a new network of these classes halfway to the learned ones."""
+        interpolate_weights(
+            network, last_layer, self.weights, known_classes=self.classes, classes=classes
+        )
 
 
 def weights_of(network: nn.Module) -> dict[str, np.ndarray]:
@@ -71,7 +73,7 @@ def weights_of(network: nn.Module) -> dict[str, np.ndarray]:
 
 
 @torch.no_grad()
-def go_on_from(
+def interpolate_weights(
     network: nn.Module,
     last_layer: nn.Parameter,
     weights: Mapping[str, np.ndarray],
@@ -80,10 +82,10 @@ def go_on_from(
     classes: np.ndarray,
     fraction: float = LEARNED_FRACTION,
 ) -> None:
-    """Move the weights of a new network towards learned ones, by a fraction of the way, in place.
+    """Interpolate between the weights of a new network and learned ones, in place.
 
-    The last layer has one column a class: those of known classes move to their new places, and
-    those of new classes keep the fresh values they have.
+    The last layer has one column per class: those of known classes move to their new places, and
+    those of new classes stay fresh.
 
     Shapes
     ------
@@ -98,7 +100,7 @@ def go_on_from(
     for name, parameter in network.named_parameters():
         learned = torch.from_numpy(weights[name]).to(parameter)
         if parameter is not last_layer:
-            parameter.lerp_(learned.reshape(parameter.shape), fraction)  # files know no 0-D arrays
+            parameter.lerp_(learned.reshape(parameter.shape), fraction)  # files have no 0-D arrays
         elif pairs:
             new, old = (list(columns) for columns in zip(*pairs, strict=True))
             parameter[:, new] = torch.lerp(parameter[:, new], learned[:, old], fraction)

@@ -1,3 +1,5 @@
+"""Five views of the digit images, each with its invariance."""
+
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
@@ -29,7 +31,7 @@ def test_digits_are_the_same_every_time():
 
 
 @pytest.mark.parametrize("name", ["pixels", "fourier", "gradients", "profiles", "moments"])
-def test_every_view_of_the_digits_tells_them_apart(name):
+def test_every_view_separates_the_digits(name):
     data = load_digits_views()
     view, half = data.views[name], np.arange(1797) % 2 == 0
     model = KNeighborsClassifier(metric="cosine").fit(view[half], data.labels[half])
@@ -42,7 +44,7 @@ def test_fourier_magnitudes_do_not_change_when_an_image_is_shifted_round():
     np.testing.assert_allclose(fourier_magnitudes(images), fourier_magnitudes(shifted))
 
 
-def test_gradient_histograms_share_out_the_whole_gradient():
+def test_gradient_histograms_distribute_the_whole_gradient():
     ramp = np.broadcast_to(np.arange(8.0), (1, 8, 8))  # ink grows to the right
     histograms = gradient_histograms(ramp).reshape(3, 3, 8)
     np.testing.assert_allclose(histograms[1, 1], [1, 0, 0, 0, 0, 0, 0, 0])

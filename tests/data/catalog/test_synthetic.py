@@ -1,4 +1,4 @@
-"""Made data: planted classes that can be found, and noise that tells nothing."""
+"""Synthetic data: planted classes that can be found, and views of pure noise."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from manyview.data import made
+from manyview.data.catalog import synthetic
 from manyview.data.catalog.synthetic import class_sizes, make_multiview_classification
 from manyview.errors import InputError
 
@@ -18,7 +18,7 @@ def knn_accuracy(view, labels):
     return model.score(view[half:], labels[half:])
 
 
-def test_views_tell_classes_and_noise_views_do_not():
+def test_views_separate_classes_and_noise_views_do_not():
     views, labels = make_multiview_classification(
         2000, 3, n_classes=4, n_noise_views=1, class_sep=3.0, random_state=0
     )
@@ -26,12 +26,12 @@ def test_views_tell_classes_and_noise_views_do_not():
     assert abs(knn_accuracy(views["view3"], labels) - 0.25) < 0.06
 
 
-def test_classes_that_are_not_apart_cannot_be_told():
+def test_classes_without_separation_cannot_be_predicted():
     views, labels = make_multiview_classification(2000, 1, class_sep=0.0, random_state=0)
     assert abs(knn_accuracy(views["view1"], labels) - 1 / 3) < 0.06
 
 
-def test_noise_of_its_own_blinds_a_view():
+def test_noise_makes_a_view_useless():
     views, labels = make_multiview_classification(
         2000, 2, noise=[0.1, 50.0], class_sep=2.0, random_state=0
     )
@@ -39,7 +39,7 @@ def test_noise_of_its_own_blinds_a_view():
     assert first > second + 0.3
 
 
-def test_bent_views_stay_within_their_range_and_tell_classes():
+def test_bent_views_stay_within_their_range_and_separate_classes():
     views, labels = make_multiview_classification(
         1000, 1, noise=0.0, nonlinear=True, class_sep=3.0, random_state=0
     )
@@ -73,13 +73,13 @@ def test_class_sizes_add_up_and_leave_no_class_empty(n_samples, weights):
     sizes = class_sizes(n_samples, 3, weights)
     assert sizes.sum() == n_samples
     assert sizes.min() >= 1
-    shares = np.ones(3) if weights is None else np.array(weights)
-    if (n_samples * shares / shares.sum() >= 1).all():
-        assert np.abs(sizes - n_samples * shares / shares.sum()).max() < 1
+    quotas = np.ones(3) if weights is None else np.array(weights)
+    if (n_samples * quotas / quotas.sum() >= 1).all():
+        assert np.abs(sizes - n_samples * quotas / quotas.sum()).max() < 1
 
 
 def test_blocks_are_all_filled(monkeypatch):
-    monkeypatch.setattr(made, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(synthetic, "BLOCK_ROWS", 7)
     views, labels = make_multiview_classification(50, 2, class_sep=9.0, random_state=0)
     assert knn_accuracy(views["view2"], labels) > 0.9
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from models import mgcn_dns
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -22,7 +23,7 @@ from manyview.integrations.per_view import PerView
 
 @pytest.fixture(scope="module")
 def model(shared_views):
-    model = MGCNDNSClassifier(max_epochs=20, hidden=7, random_state=0, tol=0)
+    model = mgcn_dns(max_epochs=20, hidden=7, random_state=0, tol=0)
     return model.fit(shared_views.views, shared_views.known_labels)
 
 
@@ -33,8 +34,8 @@ def test_embedding_carries_the_predictions_of_the_fit(model):
     logits = (
         model.selected_graph_ @ (hidden @ model.inductive_state_.weights[-1]) / model.temperature_
     )
-    shares = torch.softmax(torch.from_numpy(logits), dim=1).numpy()
-    np.testing.assert_allclose(shares, model.label_distributions_, atol=1e-4)
+    probabilities = torch.softmax(torch.from_numpy(logits), dim=1).numpy()
+    np.testing.assert_allclose(probabilities, model.label_distributions_, atol=1e-4)
 
 
 def test_messages_of_new_samples_come_from_their_embedding(model, tiny_views):
@@ -45,14 +46,14 @@ def test_messages_of_new_samples_come_from_their_embedding(model, tiny_views):
 
 
 def test_one_convolution_has_its_logits_for_an_embedding(tiny_views):
-    model = MGCNDNSClassifier(max_epochs=5, n_layers=1, random_state=0, tol=0)
+    model = mgcn_dns(max_epochs=5, n_layers=1, random_state=0, tol=0)
     model.fit(tiny_views.views, tiny_views.known_labels)
     logits = model.inductive_state_.logits(MultiView(tiny_views.views))
     np.testing.assert_allclose(model.transform(tiny_views.views), logits, rtol=1e-6)
     assert len(model.get_feature_names_out()) == 3 == model.embedding_.shape[1]
 
 
-def test_rows_of_all_samples_are_fitted_samples(tiny_views, model):
+def test_rows_of_transductive_views_are_fitted_samples(tiny_views, model):
     samples = TransductiveViews(tiny_views.views)
     fitted = clone(model).fit(samples, tiny_views.known_labels)
     np.testing.assert_array_equal(fitted.transform(samples[[3, 5]]), fitted.embedding_[[3, 5]])

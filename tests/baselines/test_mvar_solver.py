@@ -7,7 +7,7 @@ from manyview.baselines._mvar import (
     adaptive_regression,
     best_view_weights,
     first_predictions,
-    importance,
+    view_coefficients,
 )
 
 OPTIONS = {"ridge": 1e-3, "labeled_weight": 1e4, "power": 2.0, "max_iter": 8, "tol": 0.0}
@@ -134,7 +134,7 @@ def test_best_view_weights_minimize_the_objective(rng):
 def test_view_weights_do_not_overflow_at_extreme_powers():
     np.testing.assert_allclose(best_view_weights(np.array([1e5, 2e5]), 1.001), [1, 0], atol=1e-9)
     np.testing.assert_allclose(best_view_weights(np.array([1e5, 2e5]), 1e6), 0.5, atol=1e-5)
-    np.testing.assert_allclose(importance(np.array([0.5, 0.5]), 1e4), 1.0)
+    np.testing.assert_allclose(view_coefficients(np.array([0.5, 0.5]), 1e4), 1.0)
 
 
 @pytest.mark.parametrize("width", [3, 40])
