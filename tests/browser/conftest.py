@@ -1,4 +1,4 @@
-"""A real browser: Chromium, without a network, driven by Playwright."""
+"""A real browser: Chromium without a network, driven by Playwright."""
 
 import os
 import shutil
@@ -20,14 +20,14 @@ ARGUMENTS = [
 
 @pytest.fixture(scope="session")
 def chromium():
-    """The browser, or a skip that says what is missing."""
+    """Return the browser, or skip and name what is missing."""
     api = pytest.importorskip(
         "playwright.sync_api", reason="needs playwright (pip install playwright) to open pages"
     )
     path = next(filter(None, map(shutil.which, NAMES)), None)
     path = os.environ.get("MANYVIEW_BROWSER", path)
     if path is None:
-        pytest.skip("needs Chromium to open pages; `make browser` says how to install it")
+        pytest.skip("needs Chromium to open pages; `make browser` explains how to install it")
     with api.sync_playwright() as playwright:
         try:
             browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
@@ -39,8 +39,8 @@ def chromium():
 
 @pytest.fixture
 def open_page(chromium):
-    """Open a file as a user would; the page may neither complain nor ask for anything."""
-    heard, asked, opened, contexts = [], [], [], []
+    """Open a file as a user would; the page must log nothing and request nothing."""
+    logged, requested, opened, contexts = [], [], [], []
 
     def open_file(file, *, width=1200, height=900, **options):
         context = chromium.new_context(
@@ -52,9 +52,9 @@ def open_page(chromium):
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(20_000)  # busy machines
-        page.on("console", lambda message: heard.append(message.text))
-        page.on("pageerror", lambda error: heard.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: logged.append(message.text))
+        page.on("pageerror", lambda error: logged.append(str(error)))
+        page.on("request", lambda request: requested.append(request.url))
         opened.append(file.as_uri())
         page.goto(opened[-1])
         return page
@@ -62,5 +62,5 @@ def open_page(chromium):
     yield open_file
     for context in contexts:
         context.close()
-    assert heard == []
-    assert [url for url in asked if url not in opened and not url.startswith("data:")] == []
+    assert logged == []
+    assert [url for url in requested if url not in opened and not url.startswith("data:")] == []

@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: quiet, alone, alive, in both themes, on a phone."""
+"""The page of a run in a real browser: interactive, in both themes, on a phone."""
 
 import pytest
 from pages import fit_nasty, run_of
@@ -66,7 +66,7 @@ def test_samples_to_check_come_sorted_cut_and_searchable(report, open_page):
     assert column(page, 0) == []
 
 
-def test_pointing_at_a_mark_tells_its_values(report, open_page):
+def test_pointing_at_a_mark_shows_its_values(report, open_page):
     page = open_page(report)
     tip = page.locator("#tip")
     assert tip.is_hidden()
@@ -83,7 +83,7 @@ def test_pointing_at_a_mark_tells_its_values(report, open_page):
 
 def test_arrow_keys_walk_through_a_chart(report, open_page):
     page = open_page(report)
-    chart = page.locator("#learning svg").first
+    chart = page.locator("#training svg").first
     chart.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -100,10 +100,10 @@ def test_touch_shows_tips(report, open_page):
     assert "importance: " in page.locator("#tip").inner_text()
 
 
-def test_map_is_colored_by_class_by_sureness_and_by_truth(report, open_page):
+def test_map_is_colored_by_class_by_confidence_and_by_truth(report, open_page):
     page = open_page(report)
     colors = set()
-    for choice in ("class", "how sure", "right or wrong"):
+    for choice in ("class", "confidence", "right or wrong"):
         page.locator("#map label", has_text=choice).click()
         colors.add(style_of(page, "#map .marks > *", "fill"))
     assert len(colors) == 3
@@ -125,7 +125,7 @@ def test_page_follows_the_system_and_the_button(report, open_page, scheme):
     assert style_of(page, "body", "backgroundColor") == own
     page.locator("button.theme").click()
     assert style_of(page, "body", "backgroundColor") == other
-    # A page may be loaded anew before the browser has stored what the old one remembered.
+    # A page may be loaded again before the browser has stored the choice.
     for _ in range(20):
         page.reload()
         if style_of(page, "body", "backgroundColor") == other:

@@ -1,4 +1,4 @@
-"""The page of a study in a real browser: quiet, alone, alive, in both themes, on a phone."""
+"""The page of a study in a real browser: interactive, in both themes, on a phone."""
 
 from pathlib import Path
 
@@ -38,12 +38,12 @@ def test_tables_sort_and_filter(report, open_page):
     assert numbers == sorted(numbers, reverse=True)
     box = page.get_by_role("searchbox").first
     box.fill("MLAN")
-    rows = page.locator("#against-the-paper tbody tr:not([hidden])")
+    rows = page.locator("#comparison-with-the-paper tbody tr:not([hidden])")
     assert rows.count() > 0
     assert all("MLAN" in row.inner_text() for row in rows.all())
 
 
-def test_pointing_at_a_mark_tells_its_values(report, open_page):
+def test_pointing_at_a_mark_shows_its_values(report, open_page):
     page = open_page(report)
     mark = page.locator("svg [data-tip]").first
     mark.scroll_into_view_if_needed()

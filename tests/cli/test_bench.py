@@ -1,4 +1,4 @@
-"""`manyview bench`: one plan from its first run to its page, and each mistake once."""
+"""`manyview bench`: a plan from its first run to its page, and user errors."""
 
 import json
 
@@ -19,6 +19,7 @@ params = { tau = -1.0 }
 [paper.nus-wide]
 knn = { "0.2" = [32.7, 2.9] }
 """
+TOGETHER = "--engine dask and --scheduler must be given together"
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def plan(tmp_path, shapes):
     return file
 
 
-def test_a_study_from_its_run_to_its_page(plan, tmp_path, manyview, monkeypatch):
+def test_study_from_its_run_to_its_page(plan, tmp_path, manyview, monkeypatch):
     monkeypatch.delenv("MANYVIEW_DATA", raising=False)
     store = ("--out", tmp_path / "store")
     code, out, err = manyview("bench", "run", plan, *store, "--jobs", 1)
@@ -53,7 +54,7 @@ def test_a_study_from_its_run_to_its_page(plan, tmp_path, manyview, monkeypatch)
         code, out, _ = manyview("bench", "table", plan, *store, "--format", style)
         assert code == 0
         assert sign in out
-        assert "32.7" in out  # the paper's column stays although the data are not here
+        assert "32.7" in out  # the paper's column stays although the data are missing
     file = tmp_path / "table.csv"
     manyview("bench", "table", plan, *store, "--format", "csv", "--file", file)
     assert file.read_text().count("\n") >= 3
@@ -79,20 +80,26 @@ def test_plans_are_listed(manyview):
     ("arguments", "message"),
     [
         (["run", "acuracy"], "There is no plan 'acuracy', and no file of that name. Did you mean"),
-        (["retry", "quick"], "say what to do again: --failed"),
-        (["status", "quick", "--out", "nowhere"], "There is no store nowhere. Run the plan first"),
-        (["run", "quick", "--engine", "ray"], "engine must be one of 'local', 'dask'; got 'ray'"),
-        (["run", "quick", "--engine", "dask"], "a scheduler's address go together"),
-        (["run", "quick", "--scheduler", "tcp://x:1"], "a scheduler's address go together"),
-        (["run", "quick", "--jobs", "-1"], "jobs must be a whole number of at least 0; got -1"),
-        (["run", "quick", "--minutes", "0"], "the time limit (minutes) must be above 0; got 0.0"),
-        (["run", "quick", "--memory", "-2"], "the memory limit (GB) must be above 0; got -2.0"),
-        (["run", "quick", "--shard", "3/2"], "a shard i/n must have 1 <= i <= n; got '3/2'"),
+        (["retry", "quick"], "name the trials to run again: --failed"),
+        (["status", "quick", "--out", "nowhere"], "There is no folder nowhere. Run the plan first"),
+        (["run", "quick", "--engine", "ray"], "--engine must be one of 'local', 'dask'; got 'ray'"),
+        (
+            ["run", "quick", "--engine", "dask"],
+            TOGETHER,
+        ),
+        (
+            ["run", "quick", "--scheduler", "tcp://x:1"],
+            TOGETHER,
+        ),
+        (["run", "quick", "--jobs", "-1"], "--jobs must be a whole number of at least 0; got -1"),
+        (["run", "quick", "--minutes", "0"], "--minutes must be above 0; got 0.0"),
+        (["run", "quick", "--memory", "-2"], "--memory must be above 0; got -2.0"),
+        (["run", "quick", "--shard", "3/2"], "--shard i/n must have 1 <= i <= n; got '3/2'"),
         (["table", "quick", "--out", ".", "--format", "word"], "got 'word'"),
         (["table", "quick", "--out", ".", "--metric", "luck"], "got 'luck'"),
     ],
 )
-def test_each_mistake_is_one_line(arguments, message, manyview, tmp_path, monkeypatch):
+def test_user_error_is_one_line(arguments, message, manyview, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = manyview("bench", *arguments)
     assert code == 2

@@ -1,7 +1,10 @@
-"""Plans over tiny data."""
+"""Plans on tiny data."""
 
+import numpy as np
 import pytest
 
+from manyview.data.dataset import Dataset
+from manyview.data.views import MultiView
 from manyview.experiments.plan import load_plan
 from manyview.experiments.study import Study
 
@@ -38,3 +41,10 @@ def open_study(tmp_path, write_plan):
         return study
 
     return open_
+
+
+@pytest.fixture
+def dataset(tiny_views):
+    """The tiny views as a data set."""
+    names = np.arange(60).astype(str)
+    return Dataset("tiny", MultiView(tiny_views.views), tiny_views.labels, names, (), "abc")

@@ -55,7 +55,7 @@ def cluster(tmp_path):
         process.wait()
 
 
-def test_all_trials_are_done_once_although_a_worker_is_killed_in_the_middle(cluster, open_study):
+def test_all_trials_run_once_although_a_worker_is_killed(cluster, open_study):
     address, workers = cluster
     study = open_study(TEXT)
     seen = []
@@ -79,11 +79,11 @@ def test_all_trials_are_done_once_although_a_worker_is_killed_in_the_middle(clus
     assert (progress.n_done, progress.n_failed, progress.n_running) == (12, 0, 0)
 
 
-def test_a_scheduler_that_does_not_prediction_is_one_clear_sentence(open_study, monkeypatch):
+def test_scheduler_that_does_not_answer_is_one_clear_sentence(open_study, monkeypatch):
     monkeypatch.setattr("manyview.experiments.dask_engine.CONNECT_SECONDS", 1)
     study = open_study()
     started = time.monotonic()
-    with pytest.raises(InputError, match="no Dask scheduler predictions at tcp://"):
+    with pytest.raises(InputError, match="no Dask scheduler answers at tcp://"):
         run_on_dask(study, study.pending(), scheduler="tcp://127.0.0.1:9", limits=Limits())
     assert time.monotonic() - started < 20
     assert study.store.running() == {}

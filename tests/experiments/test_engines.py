@@ -1,4 +1,4 @@
-"""Engines: every trial once, whatever happens to runners and workers."""
+"""The local engine: each trial runs once, whatever happens to runners and workers."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def lines_of(store):
     return [json.loads(line) for line in (store.folder / RECORDS_NAME).read_text().splitlines()]
 
 
-def test_all_trials_are_done_once_and_the_second_call_has_nothing_to_do(open_study):
+def test_all_trials_run_once_and_the_second_call_has_nothing_to_do(open_study):
     study = open_study()
     seen = []
     finished = run_locally(study, study.pending(), n_jobs=2, limits=LIMITS, on_record=seen.append)
@@ -43,7 +43,7 @@ def test_all_trials_are_done_once_and_the_second_call_has_nothing_to_do(open_stu
     assert (progress.n_done, progress.n_failed, progress.n_running) == (4, 0, 0)
     assert all(record["status"] == "done" for record in lines_of(study.store))
     assert run_locally(study, study.pending(), n_jobs=2, limits=LIMITS).n_recorded == 0
-    for key, (_, trial) in study.keys.items():  # a worker predictions as this process does
+    for key, (_, trial) in study.keys.items():  # a worker predicts as this process does
         here = attempt(trial, None, None)
         assert here["predictions"] == study.store.records()[key]["predictions"]
     changed = open_study(
@@ -54,7 +54,7 @@ def test_all_trials_are_done_once_and_the_second_call_has_nothing_to_do(open_stu
     assert len(changed.pending()) == 2  # exactly what depends on the change
 
 
-def test_two_runners_on_one_store_never_do_a_trial_twice(open_study):
+def test_two_runners_on_one_store_never_run_a_trial_twice(open_study):
     text = (
         'title = "t"\ndatasets = ["{data}"]\nlabel_ratios = [0.2]\nseeds = [0, 1, 2, 3, 4, 5]\n'
         "[methods.knn]\n[methods.svm]\n"
@@ -75,7 +75,7 @@ def test_two_runners_on_one_store_never_do_a_trial_twice(open_study):
     assert len(keys) == len(set(keys)) == sum(counts) == 12
 
 
-def test_a_trial_that_fails_is_recorded_with_its_reason_and_the_rest_goes_on(open_study):
+def test_failed_trial_is_recorded_with_its_reason_and_the_others_run(open_study):
     study = open_study(
         'title = "t"\ndatasets = ["{data}"]\nlabel_ratios = [0.2]\nseeds = [0]\n'
         "[methods.mgcn-dns]\nparams = { tau = -1.0 }\n[methods.knn]\n"
@@ -92,25 +92,22 @@ def test_a_trial_that_fails_is_recorded_with_its_reason_and_the_rest_goes_on(ope
     retried = {key: study.store.records()[key]}
     again = dict.fromkeys([key], next(t for _, t in study.keys.values() if t.method == "knn"))
     run_locally(study, again, retried=retried, n_jobs=1, limits=LIMITS)
-    assert study.progress().n_failed == 0  # the new record stands in the old one's place
+    assert study.progress().n_failed == 0  # the new record replaces the old one
 
 
-def test_a_trial_out_of_time_is_stopped(open_study):
+@pytest.mark.parametrize(
+    ("limits", "status", "reason"),
+    [
+        (Limits(minutes=0.02), "out of time", "it took more than 0.02 minutes"),
+        (Limits(memory_gb=0.05), "out of memory", "it took more than 0.05 GB of memory"),
+    ],
+)
+def test_trial_over_a_limit_is_stopped(open_study, limits, status, reason):
     study = open_study(SLOW)
     first = dict(list(study.pending().items())[:1])
-    run_locally(study, first, n_jobs=1, limits=Limits(minutes=0.02))
+    run_locally(study, first, n_jobs=1, limits=limits)
     (record,) = study.failed()
-    assert record["status"] == "out of time"
-    assert record["reason"] == "it took more than 0.02 minutes"
-
-
-def test_a_trial_out_of_memory_is_stopped(open_study):
-    study = open_study(SLOW)
-    first = dict(list(study.pending().items())[:1])
-    run_locally(study, first, n_jobs=1, limits=Limits(memory_gb=0.05))
-    (record,) = study.failed()
-    assert record["status"] == "out of memory"
-    assert record["reason"] == "it took more than 0.05 GB of memory"
+    assert (record["status"], record["reason"]) == (status, reason)
 
 
 def start_runner(plan, store, *options):
@@ -162,7 +159,7 @@ def test_runner_killed_at_random_moments_loses_at_most_the_running_trials(
     assert all(record["status"] == "done" for record in records)
 
 
-def test_ctrl_c_stops_cleanly_and_gives_the_trials_back(write_plan, tmp_path):
+def test_ctrl_c_stops_cleanly_and_releases_the_trials(write_plan, tmp_path):
     plan, folder = write_plan(SLOW), tmp_path / "store"
     with start_runner(plan, folder) as runner:
         wait_until(lambda: (folder / "running").is_dir() and any((folder / "running").iterdir()))
@@ -171,25 +168,7 @@ def test_ctrl_c_stops_cleanly_and_gives_the_trials_back(write_plan, tmp_path):
         _, errors = runner.communicate(timeout=30)
     assert runner.returncode == 130
     assert "Traceback" not in errors
-    assert "Interrupted after 0 trials, all kept; the same command goes on." in errors
+    assert "Interrupted after 0 trials, which are recorded; the same command continues." in errors
     assert "nothing was written" not in errors
     assert Store(folder).running() == {}
     assert Store(folder).claim(["anything"]) == "anything"
-
-
-@pytest.mark.parametrize("text", ["3/2", "0/2", "x", "1", "1/0"])
-def test_wrong_shards_are_refused(text):
-    from manyview.errors import InputError
-    from manyview.experiments.study import Shard
-
-    with pytest.raises(InputError, match="shard"):
-        Shard.parse(text)
-
-
-def test_shards_share_all_trials_without_overlap(open_study):
-    from manyview.experiments.study import Shard
-
-    study = open_study()
-    parts = [set(study.pending(shard=Shard(number, 3))) for number in (1, 2, 3)]
-    assert set.union(*parts) == set(study.keys)
-    assert sum(map(len, parts)) == len(study.keys)

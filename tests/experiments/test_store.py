@@ -86,9 +86,9 @@ def test_claims_of_dead_runners_do_not_count(store, monkeypatch):
     (place / "b").write_text(json.dumps(vars(here) | {"host": "elsewhere"}))
     (place / "c").write_text("half a cla")
     assert set(store.running()) == {"b"}
-    os.utime(place / "b", (0, 0))  # no sign for long
+    os.utime(place / "b", (0, 0))  # no heartbeat for long
     assert store.running() == {}
-    store.sign_of_life(["b"])
+    store.heartbeat(["b"])
     assert set(store.running()) == {"b"}
     assert store.claim(["a", "b", "c"]) == "a"
 
@@ -114,23 +114,23 @@ def test_a_writer_killed_at_any_moment_damages_nothing(store):
         "    print(key, flush=True)\n"
     )
     rng = random.Random(0)
-    told = set()
+    printed = set()
     for attempt in range(6):
         command = [sys.executable, "-c", script, str(store.folder), str(attempt)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
-            told.add(writer.stdout.readline().strip())
+            printed.add(writer.stdout.readline().strip())
             time.sleep(rng.uniform(0.0, 0.1))
             os.kill(writer.pid, signal.SIGKILL)
-            told |= {line.strip() for line in writer.stdout if line.endswith("\n")}
+            printed |= {line.strip() for line in writer.stdout if line.endswith("\n")}
     records = Store(store.folder).records()
-    assert told <= set(records)
+    assert printed <= set(records)
     store.add(record("last"))
     assert "last" in Store(store.folder).records()
     for line in (store.folder / RECORDS_NAME).read_text().splitlines():
         assert json.loads(line)["status"] == "done"
 
 
-def test_full_disk_is_one_clear_sentence_and_leaves_the_store_whole(store, monkeypatch):
+def test_full_disk_is_one_clear_sentence_and_leaves_the_store_intact(store, monkeypatch):
     store.add(record("a"))
 
     def no_space(descriptor):

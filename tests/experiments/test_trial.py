@@ -1,4 +1,4 @@
-"""Trials: their identity, and that no method ever sees a hidden label."""
+"""Trials: their keys, their outcomes, and that no method sees a hidden label."""
 
 from dataclasses import replace
 
@@ -6,19 +6,10 @@ import numpy as np
 import pytest
 
 from manyview.base.classifier import MethodCard
-from manyview.data.dataset import Dataset
 from manyview.data.splits import draw_labeled
-from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.experiments.trial import Trial, checksum_of, run_trial
 from manyview.methods import METHODS, find_method
-
-
-@pytest.fixture
-def dataset(tiny_views):
-    names = np.arange(60).astype(str)
-    return Dataset("tiny", MultiView(tiny_views.views), tiny_views.labels, names, (), "abc")
-
 
 TRIAL = Trial("tiny", "knn", {}, 0.2, "stratified", 0)
 
@@ -31,14 +22,14 @@ TRIAL = Trial("tiny", "knn", {}, 0.2, "stratified", 0)
         {"label_ratio": 0.3},
         {"protocol": "random"},
         {"seed": 1},
-        {"keep": ("curve",)},
+        {"artifacts": ("curve",)},
     ],
 )
 def test_key_changes_with_everything_that_defines_a_trial(change):
     assert replace(TRIAL, **change).key("abc") != TRIAL.key("abc")
 
 
-def test_key_changes_with_the_data_and_the_methods_code_alone(monkeypatch):
+def test_key_changes_with_the_data_and_the_version_of_the_method(monkeypatch):
     assert TRIAL.key("abc") == replace(TRIAL, dataset="another name").key("abc")
     assert TRIAL.key("abc") != TRIAL.key("abd")
     before, other = TRIAL.key("abc"), replace(TRIAL, method="svm").key("abc")
@@ -49,7 +40,7 @@ def test_key_changes_with_the_data_and_the_methods_code_alone(monkeypatch):
     assert replace(TRIAL, method="svm").key("abc") == other
 
 
-def test_description_makes_the_same_trial():
+def test_description_gives_the_same_trial():
     trial = Trial("tiny", "mgcn-dns", {"tau": 0.1 + 0.2}, 0.01, "random", 3, ("curve",))
     assert Trial.from_description(trial.describe()) == trial
 
@@ -57,7 +48,8 @@ def test_description_makes_the_same_trial():
 @pytest.mark.parametrize("name", METHODS)
 def test_no_method_sees_a_hidden_label(name, dataset, tiny_views):
     """Other truths behind the hidden labels: the same predictions, other scores."""
-    quick = {"max_epochs": 20} if "max_epochs" in METHODS[name]().get_params() else {}
+    params = METHODS[name]().get_params()
+    quick = {path: 20 for path in params if path.endswith("max_epochs")}
     trial = Trial("tiny", name, quick, 0.2, "stratified", 0)
     shown = draw_labeled(dataset.labels, 0.2, random_state=0)
     one = run_trial(trial, dataset)
@@ -78,7 +70,7 @@ def test_no_method_sees_a_hidden_label(name, dataset, tiny_views):
     assert one["accuracy"] > two["accuracy"]
 
 
-def test_outcome_tells_scores_time_and_memory(dataset):
+def test_outcome_has_scores_time_and_memory(dataset):
     outcome = run_trial(TRIAL, dataset)
     assert 0.5 < outcome["accuracy"] <= 1
     assert outcome["n_labeled"] == 12
@@ -87,16 +79,33 @@ def test_outcome_tells_scores_time_and_memory(dataset):
     assert "warnings" not in outcome
 
 
-def test_curve_weights_and_graphs_are_kept_where_asked(dataset):
-    trial = Trial("tiny", "mgcn-dns", {"max_epochs": 5}, 0.2, keep=("curve", "weights", "graphs"))
-    outcome = run_trial(trial, dataset)
-    plain = run_trial(replace(trial, keep=()), dataset)
-    assert outcome["predictions"] == plain["predictions"]  # looking changes nothing
-    assert len(outcome["curve"]["loss"]) == len(outcome["curve"]["test_accuracy"]) == 5
-    assert np.sum(outcome["view_importance"]) == pytest.approx(1, abs=1e-4)
-    assert np.shape(outcome["graphs"]["selected"]) == (60, 60)
-    assert outcome["graph_edges"]["selected"] <= outcome["graph_edges"]["fused"]
-    assert "curve" not in plain
+def test_fits_on_the_same_views_read_neighbors_from_the_cache(dataset, tmp_path, monkeypatch):
+    def search(*_, **__):
+        raise AssertionError("neighbors were searched again")
+
+    for name in ("mgcn-dns", "manyview"):
+        cache, params = tmp_path / name, METHODS[name]().get_params()
+        quick = {path: 2 for path in params if path.endswith("max_epochs")}
+        plain = run_trial(Trial("tiny", name, quick, 0.2), dataset)
+        first = run_trial(Trial("tiny", name, quick, 0.2), dataset, cache)
+        assert len(list(cache.glob("neighbors-*.npz"))) >= 2  # one per view
+        with monkeypatch.context() as patch:
+            patch.setattr("manyview.graphs.cached_neighbors.find_neighbors", search)
+            second = run_trial(Trial("tiny", name, quick, 0.2), dataset, cache)
+            run_trial(Trial("tiny", name, quick, 0.3, seed=1), dataset, cache)
+            with pytest.raises(AssertionError, match="searched again"):
+                run_trial(Trial("tiny", name, quick, 0.2), dataset)
+        assert plain["predictions"] == first["predictions"] == second["predictions"]
+
+
+def test_fits_of_hlr_m2vs_on_the_same_views_read_graphs_from_the_cache(dataset, tmp_path):
+    trial = Trial("tiny", "hlr-m2vs", {"max_iter": 3}, 0.2)
+    first = run_trial(trial, dataset, tmp_path)
+    stored = set(tmp_path.rglob("output.pkl"))
+    assert len(stored) == 1
+    run_trial(replace(trial, seed=1), dataset, tmp_path)
+    assert set(tmp_path.rglob("output.pkl")) == stored
+    assert run_trial(trial, dataset)["predictions"] == first["predictions"]
 
 
 def test_data_without_labels_are_refused(dataset):

@@ -114,7 +114,7 @@ def run_of(data, labels, model, *, label_ratio=0.2, warnings=()):
         view_importance=None
         if importance is None
         else dict(zip(data.views.names, importance.tolist(), strict=True)),
-        doubts=(),
+        least_confident=(),
         scores=score(model.transduction_, data.labels, ~known),
         warnings=warnings,
     )

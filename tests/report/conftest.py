@@ -1,4 +1,4 @@
-"""Studies made by hand: a plan in TOML, and an outcome for every trial."""
+"""Studies written by hand: a plan in TOML, and an outcome per trial."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ def build_study(
     outcome: Callable[[Cell, Trial], Outcome],
     skipped: dict[str, str] | None = None,
 ) -> Study:
-    """Make a study whose trials had these outcomes; None is a trial not run."""
+    """Return a study whose trials had these outcomes; None is a trial that was not run."""
     file = folder / "toy.toml"
     file.write_text(plan_text, encoding="utf-8")
     study = Study(load_plan(str(file)), Store(folder / "store"), skipped=dict(skipped or {}))
@@ -48,7 +48,7 @@ def make_study(tmp_path: Path) -> Callable[..., Study]:
 
 @pytest.fixture
 def done() -> Callable[..., Outcome]:
-    """Return the outcome of a trial that went well."""
+    """Return the outcome of a successful trial."""
 
     def outcome(accuracy: float, **more: Any) -> Outcome:
         return {
@@ -63,3 +63,21 @@ def done() -> Callable[..., Outcome]:
         }
 
     return outcome
+
+
+@pytest.fixture
+def kept() -> dict[str, Any]:
+    """Return the artifacts a trial can store with its scores."""
+    graph = [[0.0, 1.0], [1.0, 0.5]]
+    return {
+        "curve": {
+            "loss": [2.0, 1.0, 0.5],
+            "labeled_accuracy": [0.5, 0.9, 1.0],
+            "test_accuracy": [0.4, 0.7, 0.8],
+        },
+        "view_names": ["<shape>", "a very long name of a view"],
+        "view_importance": [0.25, 0.75],
+        "mixing_weights": [[0.5, 0.5], [0.0, 1.0]],
+        "graphs": {"fused": graph, "refined": graph, "selected": graph},
+        "graph_edges": {"fused": 4, "refined": 4, "selected": 3},
+    }

@@ -1,7 +1,7 @@
 from manyview.report.layout import set_sections, set_table
 
 
-def test_paragraphs_are_wrapped_beside_the_heading():
+def test_paragraphs_are_wrapped_next_to_the_heading():
     text = set_sections([("Data", ["one two three four five six seven", "eight"])], width=26)
     assert text.splitlines() == [
         "Data  one two three four",

@@ -1,4 +1,4 @@
-"""A tuning told to people: the command to go on with, and the line of a trial."""
+"""Text of a tuning: the next command, and the line of a trial."""
 
 import shlex
 from pathlib import Path
@@ -10,7 +10,7 @@ from manyview.data.io.reading import ReadOptions
 from manyview.report.tuning_text import next_command, step_line
 from manyview.runs.settings import RunSettings
 from manyview.runs.sources import DataSource
-from manyview.tuning.journal import Trial
+from manyview.tuning.journal import Candidate
 from manyview.tuning.search import Step
 
 
@@ -31,16 +31,24 @@ def test_next_command_repeats_what_decides_the_labels_and_the_method():
 
 
 @pytest.mark.parametrize(
-    ("trial", "left", "told"),
+    ("trial", "left", "text"),
     [
-        (Trial(0, "search", {}, (0.5, 1.0), 2.0), 600, "defaults: 0.7500 (2 s, about 10 min left)"),
-        (Trial(3, "search", {}, (), 1.0, "no"), 60, "trial 3: failed: no (1 s, about 60 s left)"),
         (
-            Trial(3, "confirmation", {}, (1.0,), 1.0),
+            Candidate(0, "search", {}, (0.5, 1.0), 2.0),
+            600,
+            "defaults: 0.7500 (2 s, about 10 min left)",
+        ),
+        (
+            Candidate(3, "search", {}, (), 1.0, "no"),
+            60,
+            "candidate 3: failed: no (1 s, about 60 s left)",
+        ),
+        (
+            Candidate(3, "confirmation", {}, (1.0,), 1.0),
             0,
-            "trial 3 again, on fresh folds: 1.0000 (1 s)",
+            "candidate 3 again, on new folds: 1.0000 (1 s)",
         ),
     ],
 )
-def test_step_line_tells_score_and_time(trial, left, told):
-    assert step_line(Step(trial, 1, 5, left)) == told
+def test_step_line_shows_score_and_time(trial, left, text):
+    assert step_line(Step(trial, 1, 5, left)) == text

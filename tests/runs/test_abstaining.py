@@ -1,4 +1,4 @@
-"""The rule to abstain: what it writes, what it counts, and the name it cannot share."""
+"""Abstention: what is written and counted, and the class name it refuses."""
 
 import csv
 import json
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from manyview.errors import InputError
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.manyview import ManyviewClassifier
 from manyview.runs.abstaining import abstain, describe_abstention
 from manyview.runs.fitting import fit_run
 from manyview.runs.predicting import predict_run
@@ -21,17 +21,17 @@ def rows_of(file):
 
 def test_predictions_below_the_probability_are_written_as_unknown(quick, tiny_views):
     run = fit_run(quick(abstain_below=0.37))
-    model = MGCNDNSClassifier.load(run.folder)
-    surest = model.label_distributions_.max(axis=1)
-    assert 0 < (surest < 0.37).sum() < 60
-    for row, prediction, chance in zip(
-        rows_of(run.folder / "predictions.csv"), model.transduction_, surest, strict=True
+    model = ManyviewClassifier.load(run.folder)
+    highest = model.label_distributions_.max(axis=1)
+    assert 0 < (highest < 0.37).sum() < 60
+    for row, prediction, probability in zip(
+        rows_of(run.folder / "predictions.csv"), model.transduction_, highest, strict=True
     ):
-        assert row["label"] == ("unknown" if chance < 0.37 else str(prediction))
+        assert row["label"] == ("unknown" if probability < 0.37 else str(prediction))
     record = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
     assert record["settings"]["abstain_below"] == 0.37
     hidden = model.y_ < 0
-    predicted = hidden & (surest >= 0.37)
+    predicted = hidden & (highest >= 0.37)
     right = (model.transduction_ == tiny_views.labels)[predicted].mean()
     assert record["abstention"] == {
         "below": 0.37,
@@ -42,7 +42,7 @@ def test_predictions_below_the_probability_are_written_as_unknown(quick, tiny_vi
     assert run.scores.n_scored == hidden.sum()
 
 
-def test_every_prediction_is_written_without_the_rule(quick):
+def test_every_prediction_is_written_without_abstention(quick):
     run = fit_run(quick())
     assert "unknown" not in {row["label"] for row in rows_of(run.folder / "predictions.csv")}
     record = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
@@ -50,13 +50,13 @@ def test_every_prediction_is_written_without_the_rule(quick):
 
 
 def test_truth_that_is_not_known_is_not_counted():
-    predictions, chances = np.array(["a", "b", "a"]), np.array([0.9, 0.8, 0.3])
+    predictions, probabilities = np.array(["a", "b", "a"]), np.array([0.9, 0.8, 0.3])
     everyone = np.ones(3, dtype=bool)
-    without = describe_abstention(predictions, chances, 0.5, None, everyone)
+    without = describe_abstention(predictions, probabilities, 0.5, None, everyone)
     assert (without.n_predicted, without.n_unknown, without.accuracy) == (2, 1, None)
     truth = np.array(["a", None, "a"], dtype=object)
-    assert describe_abstention(predictions, chances, 0.5, truth, everyone).accuracy == 1.0
-    assert describe_abstention(predictions, chances, None, truth, everyone) is None
+    assert describe_abstention(predictions, probabilities, 0.5, truth, everyone).accuracy == 1.0
+    assert describe_abstention(predictions, probabilities, None, truth, everyone) is None
 
 
 def test_predictions_are_copied(rng):
@@ -82,13 +82,14 @@ def test_class_named_unknown_is_refused_when_abstaining(quick, named, tmp_path, 
     with pytest.raises(InputError) as error:
         fit_run(quick(source=named(name), abstain_below=0.5))
     assert str(error.value) == (
-        f"a class is named {name.strip()!r}, which is what samples below abstain_below are "
-        "called. Rename it, or mark its samples as -1 if their label is not known."
+        f"abstain_below writes 'unknown' for samples below it, and a class is named "
+        f"{name.strip()!r}. Rename the class, or mark its samples as -1 if their label is not "
+        "known."
     )
     assert not (tmp_path / "run").exists()
 
 
-def test_class_named_unknown_is_warned_of_otherwise(quick, named):
+def test_class_named_unknown_is_a_warning_otherwise(quick, named):
     run = fit_run(quick(source=named("unknown")))
     assert run.warnings == (
         "a class is named unknown. If it means that a label is not known, leave the label blank "
@@ -123,7 +124,7 @@ def test_new_samples_may_stay_unknown_too(quick, shapes):
 
 def test_calibration_is_in_the_record(quick):
     run = fit_run(quick(params={"max_epochs": 5, "calibration": "temperature"}))
-    found = MGCNDNSClassifier.load(run.folder).calibration_
+    found = ManyviewClassifier.load(run.folder).calibration_
     assert run.calibration.temperature == found.temperature
     assert (run.calibration.n_held_out, run.calibration.n_folds) == (12, 3)
     assert run.calibration.is_weak
@@ -131,7 +132,7 @@ def test_calibration_is_in_the_record(quick):
     assert record["calibration"]["temperature"] == found.temperature
 
 
-def test_calibration_that_cannot_be_is_a_warning_of_the_run(quick):
+def test_impossible_calibration_is_a_warning_of_the_run(quick):
     run = fit_run(quick(params={"max_epochs": 5, "calibration": "temperature"}, label_ratio=0.05))
     assert run.warnings == (
         "probabilities are not calibrated: no class has two labels, so none can be held out.",

@@ -1,11 +1,11 @@
-"""Reasons from a run's folder: those of the model, by the ids of the run, or one clear sentence."""
+"""Explanations from a run's folder: those of the model, by sample id, or one clear sentence."""
 
 import json
 
 import pytest
 
 from manyview.errors import DataFileError, InputError
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.manyview import ManyviewClassifier
 from manyview.runs.explaining import explain_run
 from manyview.runs.fitting import fit_run
 
@@ -15,9 +15,9 @@ def run(quick):
     return fit_run(quick())
 
 
-def test_reasons_are_those_of_the_model(run):
+def test_explanations_are_those_of_the_model(run):
     reasons = explain_run(run.folder, "17")
-    model = MGCNDNSClassifier.load(run.folder)
+    model = ManyviewClassifier.load(run.folder)
     assert reasons.explanation == model.explain(17)
     assert reasons.view_effects == model.view_effects()
     document = json.loads(json.dumps(reasons.document()))
@@ -26,14 +26,14 @@ def test_reasons_are_those_of_the_model(run):
     assert [one["view"] for one in document["view_effects"]] == ["shape", "color"]
 
 
-def test_without_a_sample_all_predictions_are_told_of(run):
+def test_without_a_sample_only_views_are_explained(run):
     reasons = explain_run(run.folder)
     assert reasons.explanation is None
     assert len(reasons.view_effects) == 2
     assert reasons.document()["explanation"] is None
 
 
-def test_sample_without_an_prediction_is_explained_all_the_same(quick):
+def test_sample_without_a_prediction_is_explained(quick):
     run = fit_run(quick(abstain_below=1.0))
     assert explain_run(run.folder, "3").explanation.prediction in {0, 1, 2}
 
@@ -44,13 +44,13 @@ def test_unknown_id_is_refused_with_near_ones(run):
     assert str(error.value) == "No sample has the id '177'. Did you mean '17'?"
 
 
-def test_method_without_reasons_says_so(quick):
+def test_method_without_explanations_is_refused(quick):
     run = fit_run(quick(method="knn", params={}))
     with pytest.raises(InputError) as error:
         explain_run(run.folder, "3")
     assert str(error.value) == (
-        f"KNN gives no reasons for its predictions; {run.folder} was fitted with it. Methods that "
-        "do: mgcn-dns."
+        f"KNN, the method of {run.folder}, cannot explain its predictions. Methods that can: "
+        "manyview, mgcn-dns."
     )
 
 
@@ -61,7 +61,7 @@ def test_missing_run_is_refused(tmp_path):
 
 def test_folder_without_its_predictions_is_refused(run):
     (run.folder / "predictions.csv").unlink()
-    with pytest.raises(DataFileError, match=r"has no predictions\.csv, which names its samples"):
+    with pytest.raises(DataFileError, match=r"has no predictions\.csv, which holds the sample ids"):
         explain_run(run.folder, "3")
 
 

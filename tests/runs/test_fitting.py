@@ -12,9 +12,10 @@ from torch.nn.functional import cross_entropy
 
 from manyview.data.splits import hide_labels
 from manyview.errors import DataFileError, InputError
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.manyview import ManyviewClassifier
 from manyview.methods import METHODS
 from manyview.runs.fitting import fit_run
+from manyview.runs.settings import flat_params
 from manyview.runs.sources import DataSource
 
 FILES = ["history.csv", "model.json", "model.safetensors", "predictions.csv", "run.json"]
@@ -26,7 +27,9 @@ def rows_of(file):
 
 
 def model_of(settings, views, labels):
-    return MGCNDNSClassifier(**settings.params, random_state=settings.seed).fit(views, labels)
+    params = {"estimator__max_epochs": settings.params["max_epochs"]}
+    model = ManyviewClassifier(random_state=settings.seed).set_params(**params)
+    return model.fit(views, labels)
 
 
 def test_run_equals_the_same_fit_in_python(quick, tiny_views):
@@ -50,19 +53,19 @@ def test_run_equals_the_same_fit_in_python(quick, tiny_views):
     np.testing.assert_allclose(
         [float(row["confidence"]) for row in rows], model.node_confidence_, atol=1e-6
     )
-    loaded = MGCNDNSClassifier.load(run.folder)
+    loaded = ManyviewClassifier.load(run.folder)
     np.testing.assert_array_equal(
         loaded.predict_proba(tiny_views.views), model.predict_proba(tiny_views.views)
     )
 
 
-def test_run_leaves_exactly_its_files(quick, tmp_path):
+def test_run_writes_exactly_its_files(quick, tmp_path):
     run = fit_run(quick())
     assert sorted(file.name for file in run.folder.iterdir()) == FILES
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "shapes.npz"]
 
 
-def test_extra_files_are_made_from_the_run_and_lie_in_its_folder(quick, tiny_views):
+def test_extra_files_are_written_to_the_folder(quick, tiny_views):
     def extra(run, data, labels, model):
         known = int((labels >= 0).sum())
         return {"notes.txt": f"{run.n_labeled} {known} {len(data.views)} {len(model.classes_)}"}
@@ -81,7 +84,7 @@ def test_extra_files_that_fail_leave_nothing(quick, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["shapes.npz"]
 
 
-def test_predictions_show_given_labels_beside_predictions(quick, tiny_views):
+def test_predictions_have_given_labels_and_predicted_ones(quick, tiny_views):
     run = fit_run(quick())
     shown = hide_labels(tiny_views.labels, 0.2, random_state=0)
     rows = rows_of(run.folder / "predictions.csv")
@@ -103,7 +106,7 @@ def test_history_has_every_epoch(quick):
     assert [row["epoch"] for row in history] == ["1", "2", "3", "4", "5"]
 
 
-def test_record_holds_all_that_decided_the_run(quick, shapes):
+def test_record_has_everything_that_decided_the_run(quick, shapes):
     run = fit_run(quick(seed=1, protocol="random"))
     record = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
     assert record == json.loads(json.dumps(run.document()))
@@ -112,9 +115,10 @@ def test_record_holds_all_that_decided_the_run(quick, shapes):
     }  # fmt: skip
     assert record["settings"]["data"] == [str(shapes)]
     assert record["settings"]["params"] == {"max_epochs": 5}
-    assert record["method"] == "mgcn-dns"
-    assert record["params"].keys() == MGCNDNSClassifier().get_params().keys() - {"verbose"}
-    assert (record["params"]["max_epochs"], record["params"]["random_state"]) == (5, 1)
+    assert record["method"] == "manyview"
+    assert record["params"].keys() == flat_params(ManyviewClassifier()).keys()
+    params = record["params"]
+    assert (params["estimator__max_epochs"], params["random_state"]) == (5, 1)
     assert record["data"]["name"] == "shapes"
     assert record["data"]["paths"] == [str(shapes.resolve())]
     assert len(record["data"]["sha256"]) == 64
@@ -144,21 +148,21 @@ def test_same_settings_give_the_same_files(quick, tmp_path):
     assert one == other
 
 
-def test_progress_is_no_part_of_the_run(quick, tmp_path, capsys):
+def test_progress_does_not_change_the_run(quick, tmp_path, capsys):
     first = fit_run(quick())
     second = fit_run(quick(out=tmp_path / "again"), verbose=True)
     assert capsys.readouterr().out == ""
     assert (first.folder / "model.json").read_bytes() == (second.folder / "model.json").read_bytes()
 
 
-def test_doubts_are_the_unlabeled_samples_of_least_probability(quick):
+def test_least_confident_are_the_unlabeled_samples_of_lowest_probability(quick):
     run = fit_run(quick())
     rows = [row for row in rows_of(run.folder / "predictions.csv") if row["known"] == "unknown"]
     least = sorted(float(row["probability"]) for row in rows)[:5]
-    assert [doubt.probability for doubt in run.doubts] == pytest.approx(least, abs=1e-6)
+    assert [one.probability for one in run.least_confident] == pytest.approx(least, abs=1e-6)
 
 
-def test_unknown_labels_are_found_and_not_scored(quick, tmp_path, tiny_views):
+def test_unknown_labels_are_predicted_and_not_scored(quick, tmp_path, tiny_views):
     texts = np.array(["Öl", "gas", "wind"])[tiny_views.labels]
     texts[tiny_views.known_labels < 0] = ""
     np.savez(tmp_path / "power.npz", **tiny_views.views)
@@ -182,27 +186,27 @@ def test_unknown_labels_are_not_scored_when_others_are_hidden(quick, tmp_path, t
     assert (run.n_labeled, run.n_unlabeled, run.scores.n_scored) == (6, 54, 6)
 
 
-def test_run_with_every_label_known_says_that_nothing_was_left(quick):
+def test_run_with_every_label_known_warns_that_nothing_was_left(quick):
     run = fit_run(quick(label_ratio=None))
     assert (run.n_labeled, run.n_unlabeled, run.scores) == (60, 0, None)
-    assert run.doubts == ()
-    assert run.warnings == ("every sample came with a label, so none was left to label.",)
+    assert run.least_confident == ()
+    assert run.warnings == ("every sample has a label, so none was left to label.",)
 
 
-def test_class_without_a_label_is_warned_of(quick, tmp_path, tiny_views):
+def test_class_without_a_label_is_a_warning(quick, tmp_path, tiny_views):
     labels = tiny_views.labels.copy()
     labels[np.flatnonzero(labels == 2)[1:]] = 1  # one sample is left of class 2
     np.savez(tmp_path / "rare.npz", **tiny_views.views, y=labels)
     source = DataSource((str(tmp_path / "rare.npz"),))
     run = fit_run(quick(source=source, protocol="random", seed=3))
-    assert run.warnings == ("no sample of 1 of 3 classes is labeled, so none can be found: 2.",)
+    assert run.warnings == ("1 of 3 classes has no labeled sample and cannot be predicted: 2.",)
 
 
-def test_random_labels_of_one_class_alone_are_refused(quick):
+def test_random_labels_of_only_one_class_are_refused(quick):
     with pytest.raises(InputError) as error:
         fit_run(quick(label_ratio=0.02, protocol="random"))
     assert str(error.value) == (
-        "protocol 'random' drew labels of one class alone with label_ratio=0.02 and seed 0; "
+        "protocol 'random' drew labels of only one class with label_ratio=0.02 and seed 0; "
         "two classes are needed. Raise the ratio, or use 'stratified'."
     )
 
@@ -212,7 +216,7 @@ def test_data_without_labels_are_refused_with_the_ways_to_name_them(quick, tmp_p
     with pytest.raises(InputError) as error:
         fit_run(quick(source=DataSource((str(tmp_path / "bare.npz"),))))
     assert str(error.value) == (
-        "bare has no labels, and some are needed. Name them with labels= (a file of their own), "
+        "bare has no labels, but some are needed. Name them with labels= (a file of labels), "
         "label_column= (a column of the tables or of .obs) or labels_key= (a variable of a "
         ".mat or .npz file)."
     )
@@ -222,7 +226,7 @@ def test_data_without_labels_are_refused_with_the_ways_to_name_them(quick, tmp_p
 def test_folder_is_named_by_data_method_and_seed(quick, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = fit_run(quick(out=None, seed=4))
-    assert run.folder == Path("runs/shapes-mgcn-dns-seed4")
+    assert run.folder == Path("runs/shapes-manyview-seed4")
     assert (tmp_path / run.folder / "run.json").is_file()
 
 
@@ -266,7 +270,7 @@ def test_interrupt_while_training_keeps_the_run(quick, monkeypatch):
         return cross_entropy(*args, **kwargs)
 
     monkeypatch.setattr("torch.nn.functional.cross_entropy", interrupt_in_epoch_4)
-    run = fit_run(quick(params={"max_epochs": 5, "linear_teacher": False}))
+    run = fit_run(quick(params={"max_epochs": 5, "initial_teacher": "network"}))
     assert (run.training.stopped, run.training.n_epochs) == ("interrupted", 3)
     assert run.warnings == (
         "fit was interrupted after 3 epochs; the weights of the lowest loss so far are kept.",
@@ -274,14 +278,14 @@ def test_interrupt_while_training_keeps_the_run(quick, monkeypatch):
     assert sorted(file.name for file in run.folder.iterdir()) == FILES
 
 
-def test_other_warnings_go_their_usual_way(quick, monkeypatch):
-    fit = MGCNDNSClassifier.fit
+def test_other_warnings_are_raised_as_usual(quick, monkeypatch):
+    fit = ManyviewClassifier.fit
 
     def warn_and_fit(self, views, labels):
         warnings.warn("views are strange", UserWarning, stacklevel=1)
         return fit(self, views, labels)
 
-    monkeypatch.setattr(MGCNDNSClassifier, "fit", warn_and_fit)
+    monkeypatch.setattr(ManyviewClassifier, "fit", warn_and_fit)
     monkeypatch.setattr(warnings, "filters", [])
     with pytest.warns(UserWarning, match="views are strange"):
         run = fit_run(quick())
@@ -327,8 +331,8 @@ def test_disk_that_is_really_full_is_left_as_it_was(quick, tiny_disk, out):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_leaves_a_whole_folder(quick, name):
-    params = {"max_epochs": 5} if "max_epochs" in METHODS[name]().get_params() else {}
+def test_every_method_writes_a_complete_folder(quick, name):
+    params = {path: 5 for path in METHODS[name]().get_params() if path.endswith("max_epochs")}
     run = fit_run(quick(method=name, params=params))
     assert sorted(file.name for file in run.folder.iterdir()) == FILES
     rows = rows_of(run.folder / "predictions.csv")

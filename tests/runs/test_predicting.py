@@ -5,7 +5,7 @@ import pytest
 
 from manyview.base.persistence import load_tree, save_tree
 from manyview.errors import DataFileError, InputError
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.manyview import ManyviewClassifier
 from manyview.runs.fitting import fit_run
 from manyview.runs.predicting import check_writable, predict_run, write_predictions
 from manyview.runs.settings import RunSettings
@@ -29,11 +29,11 @@ def new(tmp_path, tiny_views):
 def test_new_samples_get_the_labels_the_model_gives(run, new):
     prediction = predict_run(run.folder, DataSource((str(new),)))
     with np.load(new) as views:
-        model = MGCNDNSClassifier.load(run.folder)
+        model = ManyviewClassifier.load(run.folder)
         given = {name: views[name] for name in ("shape", "color")}
     assert prediction.labels.tolist() == model.predict(given).tolist()
     np.testing.assert_array_equal(prediction.probabilities, model.predict_proba(given).max(axis=1))
-    assert prediction.method == "mgcn-dns"
+    assert prediction.method == "manyview"
     assert prediction.scores is None
     assert prediction.notes == ()
 
@@ -49,7 +49,7 @@ def test_predictions_are_written_as_csv(run, new, tmp_path):
     assert len(lines) == 11
 
 
-def test_document_holds_the_labels_unless_they_are_in_a_file(run, new, tmp_path):
+def test_document_has_the_labels_unless_they_are_in_a_file(run, new, tmp_path):
     prediction = predict_run(run.folder, DataSource((str(new),)))
     document = json.loads(json.dumps(prediction.document(None)))
     assert len(document["predictions"]) == 10
@@ -75,7 +75,9 @@ def test_labels_of_the_new_data_are_scored(run, tmp_path, tiny_views):
 
 def test_data_of_the_fit_are_noticed(run, shapes):
     prediction = predict_run(run.folder, DataSource((str(shapes),)))
-    assert prediction.notes[0].startswith("These are the data of the fit, labeled here as if")
+    assert prediction.notes[0].startswith(
+        "These are the data of the fit, labeled as if they were new"
+    )
 
 
 def test_single_view_may_have_another_name(quick, tmp_path, tiny_views):
@@ -86,7 +88,7 @@ def test_single_view_may_have_another_name(quick, tmp_path, tiny_views):
     run = fit_run(quick(source=source, label_ratio=None))
     (tmp_path / "train.csv").rename(tmp_path / "new.csv")
     prediction = predict_run(run.folder, DataSource((str(tmp_path / "new.csv"),)))
-    assert prediction.notes == ("View new is taken for the run's only view, train.",)
+    assert prediction.notes == ("View new is used as the run's only view, train.",)
     assert len(prediction.labels) == 60
 
 
@@ -95,8 +97,8 @@ def test_other_views_are_refused_by_name(run, tmp_path, tiny_views):
     with pytest.raises(InputError) as error:
         predict_run(run.folder, DataSource((str(tmp_path / "new.npz"),)))
     assert str(error.value) == (
-        "new must hold the views of the run (shape, color); it holds shape, sound. "
-        "A table's view is named by its file."
+        "new must have the views of the run (shape, color); it has shape, sound. "
+        "A table's view is named after its file."
     )
 
 
@@ -125,8 +127,9 @@ def test_other_folder_is_no_run(tmp_path, new):
         ("[]", r"run\.json is not the record of a manyview run\."),
         ("{}", r"run\.json is not the record of a manyview run\."),
         (
-            '{"format": "manyview run", "format_version": 2, "versions": {"manyview": "9.1"}}',
-            r"has format version 2, this manyview reads version 1\. Use manyview 9\.1\.",
+            '{"format": "manyview run", "format_version": 9, "versions": {"manyview": "9.1"}}',
+            r"has format version 9, this manyview reads version 2\. Fit the model again, or use "
+            r"manyview 9\.1\.",
         ),
     ],
 )
@@ -145,8 +148,8 @@ def test_truncated_model_is_refused(run, new):
 
 @pytest.mark.parametrize("part", ["params", "learned"])
 def test_model_without_one_of_its_parts_is_refused(run, new, part):
-    tree = load_tree(run.folder, "mgcn-dns", MGCNDNSClassifier.record_types)
-    save_tree(run.folder, "mgcn-dns", {name: value for name, value in tree.items() if name != part})
+    tree = load_tree(run.folder, "manyview", ManyviewClassifier.record_types)
+    save_tree(run.folder, "manyview", {name: value for name, value in tree.items() if name != part})
     with pytest.raises(DataFileError, match=r"holds no whole model\. Fit the model again"):
         predict_run(run.folder, DataSource((str(new),)))
 
@@ -160,10 +163,10 @@ def test_output_must_be_a_file_in_a_folder_that_exists(tmp_path):
 
 
 def test_columns_of_new_tables_may_come_in_another_order(tmp_path, tiny_views):
-    def write(folder, *, turned):
+    def write(folder, *, is_reversed):
         folder.mkdir()
         for name, view in tiny_views.views.items():
-            step = -1 if turned else 1
+            step = -1 if is_reversed else 1
             header = [f"{name}{i}" for i in range(view.shape[1])][::step]
             lines = [",".join(["id", *header])]
             lines += [
@@ -173,17 +176,17 @@ def test_columns_of_new_tables_may_come_in_another_order(tmp_path, tiny_views):
             (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
         return DataSource((str(folder),))
 
-    source = write(tmp_path / "fitted", turned=False)
+    source = write(tmp_path / "fitted", is_reversed=False)
     labels = "id,label\n" + "".join(f"s{i},{v}\n" for i, v in enumerate(tiny_views.known_labels))
     (tmp_path / "fitted" / "labels.csv").write_text(labels)
     settings = RunSettings(source, params={"max_epochs": 5}, out=tmp_path / "run")
     folder = fit_run(settings).folder
     same = predict_run(folder, source)
-    turned = predict_run(folder, write(tmp_path / "turned", turned=True))
-    np.testing.assert_array_equal(turned.probabilities, same.probabilities)
+    other = predict_run(folder, write(tmp_path / "reversed", is_reversed=True))
+    np.testing.assert_array_equal(other.probabilities, same.probabilities)
 
 
-def test_a_method_that_cannot_label_new_samples_says_so_before_it_reads_them(quick, tmp_path):
+def test_method_that_cannot_label_new_samples_is_refused_before_they_are_read(quick, tmp_path):
     run = fit_run(quick(method="mlan", params={}, out=tmp_path / "mlan"))
     with pytest.raises(InputError, match="MLAN labels only the samples it was fitted with"):
         predict_run(run.folder, DataSource((str(tmp_path / "no such file.npz"),)))

@@ -1,7 +1,12 @@
 import pytest
 
+from manyview.base.parameters import ParameterGroup
+from manyview.baselines.knn import KNNClassifier
 from manyview.errors import InputError
-from manyview.runs.settings import parse_params
+from manyview.estimators.manyview import ManyviewClassifier
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.parameters import NeighborGraph, NodeSelectionConfig
+from manyview.runs.settings import flat_params, parse_params
 
 
 @pytest.mark.parametrize(
@@ -37,20 +42,21 @@ def test_value_is_read_as_what_it_looks_like(text, value):
 def test_parameter_without_name_or_value_is_refused(text):
     with pytest.raises(InputError) as error:
         parse_params([text])
-    assert str(error.value) == f"a parameter must be written as name=value; got {text!r}."
+    assert str(error.value) == f"-p must be written as -p name=value; got {text!r}."
 
 
 def test_parameter_given_twice_is_refused():
-    with pytest.raises(InputError, match="parameter 'gamma' is given twice: 1 and '2'"):
+    with pytest.raises(InputError, match="-p gamma is given twice: 1 and '2'"):
         parse_params(["gamma=1", "gamma=2"])
 
 
 def test_unknown_parameter_is_refused_with_the_nearest_and_all_others(quick):
     with pytest.raises(InputError) as error:
-        quick(params={"n_neighbors": 3}).check()
+        quick(params={"n_neighbor": 3}).check()
     assert str(error.value).startswith(
-        "mgcn-dns has no parameter 'n_neighbors'. Did you mean 'n_neighbors'? It has: cache_dir, "
+        "ManyviewClassifier has no parameter 'n_neighbor'. Did you mean 'n_neighbors'? It has: "
     )
+    assert error.value.parameter == "n_neighbor"
 
 
 @pytest.mark.parametrize(
@@ -72,4 +78,39 @@ def test_wrong_setting_is_refused(quick, changes, message):
 def test_seed_is_the_methods_unless_it_has_its_own(quick):
     assert quick(seed=7).build_model(verbose=False).random_state == 7
     model = quick(seed=7, params={"random_state": 1, "hidden": 8}).build_model(verbose=True)
-    assert (model.random_state, model.hidden, model.verbose) == (1, 8, True)
+    assert (model.random_state, model.estimator.hidden, model.verbose) == (1, 8, True)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ManyviewClassifier(),
+        ManyviewClassifier(MGCNDNSClassifier(graph=NeighborGraph(n_neighbors=3)), verbose=True),
+        MGCNDNSClassifier(node_selection=NodeSelectionConfig(tau=0.3)),
+        KNNClassifier(),
+    ],
+)
+def test_flat_params_are_plain_values_of_what_decides_a_fit(model):
+    params = flat_params(model)
+    assert not any(isinstance(value, ParameterGroup) for value in params.values())
+    assert not {"verbose", "estimator", "graph", "node_selection", "calibration"} & params.keys()
+    replaced = {"graph", "scaling", "missing", "class_weight", "calibration", "warm_start",
+                "device", "verbose", "random_state"}  # fmt: skip
+    inner = {path.split("__")[1] for path in params if path.startswith("estimator__")}
+    assert not inner & replaced
+    again = type(model)().set_params(**params)
+    assert flat_params(again) == params
+
+
+def test_later_parameter_overrides_the_same_one_by_another_name(quick):
+    params = {"estimator__hidden": 4, "hidden": 8}  # as from --params and then -p
+    assert quick(params=params).build_model(verbose=False).estimator.hidden == 8
+
+
+def test_flat_params_have_one_path_per_parameter():
+    params = flat_params(ManyviewClassifier().set_params(graph__metric="euclidean"))
+    assert params["graph__metric"] == "euclidean"
+    assert params["estimator__node_selection__form"] == "differentiable"
+    assert params["calibration__form"] is None
+    assert params["scaling"] == "auto"
+    assert flat_params(KNNClassifier()) == KNNClassifier().get_params()

@@ -66,8 +66,8 @@ def test_folder_with_a_name_of_the_catalog_is_noted_and_can_be_read(tmp_path, sh
     data = DataSource(("digits",)).load()
     assert len(data.views) == 1797
     assert data.notes[-1] == (
-        "digits is taken from the catalog; what lies here under that name is not read. "
-        "Write ./digits to read it."
+        "digits is the data set of the catalog, not the file or folder of that name here. "
+        "Write ./digits to read that."
     )
     assert len(DataSource(("./digits",)).load().views) == 60
 
@@ -76,8 +76,8 @@ def test_reader_options_are_refused_for_the_catalog():
     with pytest.raises(InputError) as error:
         DataSource(("digits",), labels="y.csv", options=ReadOptions(id_column="id")).load()
     assert str(error.value) == (
-        "labels=, id_column= can only be passed for data read from files; 'digits' is in the "
-        "catalog, which knows how to read it."
+        "--labels and --id-column can only be used with files; 'digits' is a data set of the "
+        "catalog."
     )
 
 

@@ -1,4 +1,4 @@
-"""Scorers: unknown labels have no say."""
+"""Scorers: unknown labels are ignored."""
 
 import numpy as np
 import pytest

@@ -1,1 +1,1 @@
-"""Which samples to label next."""
+"""Active learning: which samples to label next."""

@@ -1,13 +1,10 @@
-"""Proposals: which samples to label next, so that one label tells most.
+"""Propose samples to label next: uncertain ones that are similar to other uncertain samples.
 
-A sample is worth its label where the model is in doubt, and where others like it are in doubt
-too. Two samples are alike as far as they share neighbors in the fused graph. So the doubt of
-every sample counts as far as no labeled sample is like it, and samples are taken one by one,
-each the one that takes away most of what is left (facility location, which a greedy choice
-solves to 63 % at least). Samples that are alike are never taken together.
+Two samples are similar if they have neighbors in common in the fused graph. A sample is covered by
+its most similar labeled or chosen sample. Samples are chosen one by one, each with the largest
+gain in covered uncertainty (facility location; a greedy choice reaches at least 63% of the
+optimum), so that no two chosen samples are alike.
 """
-
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,17 +20,17 @@ STRATEGIES = ("coverage", "uncertainty")
 def propose_labels(
     model: MultiViewClassifier, n: int = 10, *, strategy: str = "coverage"
 ) -> np.ndarray:
-    """Return the rows of the `n` unlabeled samples to label next, the most useful first.
+    """Return the rows of the `n` unlabeled samples to label next, most useful first.
 
     Parameters
     ----------
     model
         A fitted classifier.
     n
-        How many samples.
+        Number of samples.
     strategy
-        "coverage" weighs doubt and likeness, for methods with a fused graph; "uncertainty"
-        takes the samples of most doubt, for all methods.
+        "coverage" prefers uncertain samples that are similar to many others, for methods with a
+        fused graph; "uncertainty" takes the most uncertain samples, for all methods.
 
     Examples
     --------
@@ -47,47 +44,46 @@ def propose_labels(
     check_is_fitted(model)
     check_choice("strategy", strategy, STRATEGIES)
     check_whole_number("n", n, at_least=1)
-    if model.y_ is None:
-        raise InputError(
-            "the model must know which of its samples are labeled, and this one was saved before "
-            "that was kept. Fit it again."
-        )
     is_labeled = model.is_labeled_
-    n_open = int((~is_labeled).sum())
-    if n > n_open:
-        raise InputError(f"n must be at most the number of unlabeled samples, {n_open}; got {n}.")
-    doubts = doubt(model.label_distributions_)
+    n_unlabeled = int((~is_labeled).sum())
+    if n > n_unlabeled:
+        raise InputError(
+            f"n must be at most the number of unlabeled samples, {n_unlabeled:,}; got {n}.",
+            parameter="n",
+        )
+    uncertainty = margin_uncertainty(model.label_distributions_)
     if strategy == "uncertainty":
         rows = np.flatnonzero(~is_labeled)
-        return np.asarray(rows[np.argsort(-doubts[rows], kind="stable")[:n]])
-    graph: Any = getattr(model, "fused_graph_", None)
-    if graph is None:
+        return np.asarray(rows[np.argsort(-uncertainty[rows], kind="stable")[:n]])
+    graphs = model.fit_summary().graphs
+    if "fused" not in graphs:
         raise InputError(
             f"strategy 'coverage' needs a fused graph, and {model.card.title} has none. Use "
-            "strategy='uncertainty', or mgcn-dns."
+            "strategy='uncertainty', or the methods manyview and mgcn-dns.",
+            parameter="strategy",
         )
-    return cover(likeness(graph), doubts, is_labeled, n)
+    return cover(similarity(graphs["fused"]), uncertainty, is_labeled, n)
 
 
-def doubt(probabilities: np.ndarray) -> np.ndarray:
-    """Return 1 minus the lead of the likeliest class over the second: [sample], from 0 to 1.
+def margin_uncertainty(probabilities: np.ndarray) -> np.ndarray:
+    """Return 1 - (largest probability - second largest): [sample], from 0 to 1.
 
     Examples
     --------
-    >>> doubt(np.array([[0.75, 0.25], [0.5, 0.5]]))
+    >>> margin_uncertainty(np.array([[0.75, 0.25], [0.5, 0.5]]))
     array([0.5, 1. ])
     """
     largest = np.sort(probabilities, axis=1)[:, -2:]
     return np.asarray(1 - (largest[:, 1] - largest[:, 0]))
 
 
-def likeness(graph: sparse.csr_array) -> sparse.csr_array:
-    """Return the cosine of the rows of a graph, in [0, 1]: 1 for a sample with itself.
+def similarity(graph: sparse.csr_array) -> sparse.csr_array:
+    """Return the cosine similarity of the rows of a graph, in [0, 1].
 
     Shapes
     ------
     graph : [sample, sample], >= 0
-    returns : [sample, sample], symmetric, nonzero where two samples share a neighbor
+    returns : [sample, sample], symmetric, nonzero where two samples have a common neighbor
     """
     lengths = np.sqrt(np.asarray(graph.multiply(graph).sum(axis=1)).ravel())
     inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
@@ -96,37 +92,38 @@ def likeness(graph: sparse.csr_array) -> sparse.csr_array:
 
 
 def cover(
-    likeness: sparse.csr_array, doubts: np.ndarray, is_labeled: np.ndarray, n: int
+    similarity: sparse.csr_array, uncertainty: np.ndarray, is_labeled: np.ndarray, n: int
 ) -> np.ndarray:
-    """Take the `n` samples that cover most doubt, one by one.
+    """Choose the `n` samples that cover most uncertainty, one by one.
 
-        gain of i = sum over j of doubt_j * max(0, likeness_ij - cover_j)
+        gain of i = sum over j of uncertainty_j * max(0, similarity_ij - covered_j)
 
-    where cover_j is the likeness of j to its most alike labeled or taken sample. Among equal
-    gains the larger doubt goes first, then the lower row.
+    where covered_j is the similarity of j to its most similar labeled or chosen sample. Among equal
+    gains the more uncertain sample comes first, then the lower row.
 
     Shapes
     ------
-    likeness : [sample, sample]
-    doubts : [sample], >= 0
+    similarity : [sample, sample]
+    uncertainty : [sample], >= 0
     is_labeled : [sample]
     returns : [n] rows
     """
-    covered = np.zeros(len(doubts))
-    rows = np.repeat(np.arange(len(doubts)), np.diff(likeness.indptr))
+    n_samples, columns = len(uncertainty), similarity.indices
+    covered = np.zeros(n_samples)
+    rows = np.repeat(np.arange(n_samples), np.diff(similarity.indptr))
     by_labeled = is_labeled[rows]
-    np.maximum.at(covered, likeness.indices[by_labeled], likeness.data[by_labeled])
+    np.maximum.at(covered, columns[by_labeled], similarity.data[by_labeled])
     is_taken = is_labeled.copy()
-    taken = []
+    chosen = []
     for _ in range(n):
-        new = np.maximum(likeness.data - covered[likeness.indices], 0) * doubts[likeness.indices]
-        gains = np.bincount(rows, weights=new, minlength=len(doubts))
+        new = np.maximum(similarity.data - covered[columns], 0) * uncertainty[columns]
+        gains = np.bincount(rows, weights=new, minlength=n_samples)
         gains[is_taken] = -np.inf
         best = np.flatnonzero(gains >= gains.max() * (1 - 1e-12))
-        chosen = int(best[np.argmax(doubts[best])])
-        taken.append(chosen)
-        is_taken[chosen] = True
-        alike = slice(likeness.indptr[chosen], likeness.indptr[chosen + 1])
-        near = likeness.indices[alike]
-        covered[near] = np.maximum(covered[near], likeness.data[alike])
-    return np.array(taken)
+        row = int(best[np.argmax(uncertainty[best])])
+        chosen.append(row)
+        is_taken[row] = True
+        entries = slice(similarity.indptr[row], similarity.indptr[row + 1])
+        near = columns[entries]
+        covered[near] = np.maximum(covered[near], similarity.data[entries])
+    return np.array(chosen)

@@ -99,6 +99,7 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
     fused_graph_: Any = None
     refined_graph_: Any = None
     selected_graph_: Any = None
+    learned_graph_: Any = None
     node_confidence_: np.ndarray | None = None
     threshold_: float | None = None
     temperature_: Any = None  # float
@@ -233,6 +234,7 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
             "fused": self.fused_graph_,
             "refined": self.refined_graph_,
             "selected": self.selected_graph_,
+            "learned": self.learned_graph_,
         }
         return FitSummary(
             n_neighbors=self.n_neighbors_,

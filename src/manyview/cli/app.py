@@ -1,6 +1,5 @@
-"""The command line: all verbs in one app, and errors as one line."""
+"""The command line: all verbs in one app; user errors are printed as one line."""
 
-import re
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -11,44 +10,61 @@ import typer
 
 from manyview.cli.bench import bench_app
 from manyview.cli.console import print_json, print_text, width
-from manyview.cli.options import INTERRUPTED, AsJson, DataDir
-from manyview.cli.runs import explain, fit, predict
-from manyview.cli.tuning import propose, tune
-from manyview.errors import ManyviewError
+from manyview.cli.options import INTERRUPTED, AsJson, DataDir, argument, examples, make_app
+from manyview.cli.runs import explain, fit, predict, propose
+from manyview.cli.tuning import tune
+from manyview.errors import InputError, ManyviewError
 
 # Libraries that take long to import (torch, scikit-learn) are imported by the verbs that need them.
 
-app = typer.Typer(
-    name="manyview",
-    help="Label a whole multi-view data set from a few known labels.",
+app = make_app(
+    "manyview",
+    "Label a whole multi-view data set from a few known labels.",
+    "manyview fit digits --label-ratio 0.02",
+    "manyview fit --help",
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(bench_app)
 USER_ERROR = 2
 # Base of all usage errors, in the click that this typer carries or stands on.
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
-# Parameters of the library that are options here, to be named as such in errors.
-OPTIONS = re.compile(
-    r"\b(views_key|labels_key|graphs_key|samples_in|id_column|label_column|label_ratio|labels"
-    r"|abstain_below|annotate|missing)"
-    r"(=['\"]|=|(?= must be (?:one|above|a number) | is for | are called))"
-)
+EXAMPLES = {
+    fit: (
+        "manyview fit digits --label-ratio 0.02",
+        "manyview fit images.csv texts.csv --labels labels.csv --out runs/mine",
+    ),
+    predict: (
+        "manyview predict runs/mine new/images.csv new/texts.csv",
+        "manyview predict runs/mine new --out labels.csv --abstain-below 0.8",
+    ),
+    explain: (
+        "manyview explain runs/mine",
+        "manyview explain runs/mine --sample s17",
+    ),
+    tune: (
+        "manyview tune tables --labels labels.csv --minutes 30",
+        "manyview tune digits --label-ratio 0.1 -p hidden=32 --candidates 10",
+    ),
+    propose: (
+        "manyview propose runs/mine -n 20 --out to_label.csv",
+        "manyview propose runs/mine --strategy uncertainty",
+    ),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line; errors of the user are one line and exit with 2."""
+    """Run the command line; a user error is one line and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names a terminal cannot show
     try:
         code = app(arguments, prog_name="manyview", standalone_mode=False)
     except ManyviewError as error:
-        code = _fail(str(error))
+        code = _fail(as_typed(error, sys.argv[1:] if arguments is None else arguments))
     except UsageError as error:
-        code = _fail(error.format_message(), getattr(error, "ctx", None))
+        context = getattr(error, "ctx", None)
+        hint = "" if context is None else f" Try: {context.command_path} --help"
+        code = _fail(f"{error.format_message().rstrip('.')}.{hint}")
     except typer.Abort:
         code = INTERRUPTED
     if code == INTERRUPTED:
@@ -60,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def top(
     context: typer.Context,
     show_version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.")
+        bool, typer.Option("--version", help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Label a whole multi-view data set from a few known labels."""
@@ -71,20 +87,17 @@ def top(
         typer.echo(context.get_help())
 
 
-for verb in (fit, predict, explain, tune, propose):
-    app.command()(verb)
+for verb, commands in EXAMPLES.items():
+    app.command(epilog=examples(*commands))(verb)
 
 
-@app.command()
+@app.command(epilog=examples("manyview datasets", "manyview datasets bbcsports"))
 def datasets(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="Tell all about this one.", show_default=False),
-    ] = None,
+    name: Annotated[str | None, argument("NAME", "Show details of one data set.")] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the data sets known by name, and which are here."""
+    """List the data sets of the catalog and which files are present."""
     from manyview.data.catalog.cards import CATALOG
     from manyview.data.catalog.paths import find_card, is_available
     from manyview.report.listings import card_document, card_text, catalog_text
@@ -100,15 +113,12 @@ def datasets(
         print_text(card_text(*listed[0], width()))
 
 
-@app.command()
+@app.command(epilog=examples("manyview methods", "manyview methods mgcn-dns"))
 def methods(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="Tell of this one alone.", show_default=False),
-    ] = None,
+    name: Annotated[str | None, argument("NAME", "Show details of one method.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods: paper, cost, whether they label new samples, and their defaults."""
+    """List the methods: paper, cost and default parameters."""
     from manyview.methods import METHODS, find_method
     from manyview.report.listings import method_document, methods_text
 
@@ -120,15 +130,46 @@ def methods(
         print_text(methods_text(chosen, width()))
 
 
-def _fail(message: str, context: Any = None) -> int:
-    text = " ".join(OPTIONS.sub(_as_option, message).split())
-    if context is not None:
-        text = f"{text.rstrip('.')}. Try: {context.command_path} --help"
-    typer.echo(f"Error: {text}", err=True)
+app.add_typer(bench_app)
+
+
+def as_typed(error: ManyviewError, arguments: Sequence[str]) -> str:
+    """Return the message of an error with parameters named as the user types them.
+
+    The parameter at fault is an option of the verb, or else set with -p. Keyword arguments in
+    hints of the readers become options: `id_column='x'` becomes `--id-column 'x'`.
+    """
+    from manyview.data.io.reading import ReadOptions
+
+    text, options = str(error), _options(arguments)
+    hinted = {"labels", *vars(ReadOptions())} & options.keys()
+    if isinstance(error, InputError) and error.parameter is not None:
+        name = error.parameter.rpartition("__")[2]
+        options = {name: f"-p {name}"} | options
+        rest = text.removeprefix(f"{name} ")
+        text = f"{options[name]}: {text}" if rest == text else f"{options[name]} {rest}"
+        hinted.add(name)
+    for name in hinted:
+        start, *values = text.split(f" {name}=")
+        text = start + "".join(
+            f" {options[name]}{'' if value[:1] in ('', *' .,;)') else ' '}{value}"
+            for value in values
+        )
+    return text
+
+
+def _options(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the options of the verb in the arguments, by the parameters they stand for."""
+    command: Any = typer.main.get_command(app)
+    for word in arguments:
+        if word not in getattr(command, "commands", {}):
+            break
+        command = command.commands[word]
+    spelled = [max(one.opts, key=len) for one in command.params if one.opts[0].startswith("-")]
+    names = {option.lstrip("-").replace("-", "_"): option for option in spelled}
+    return {f"n_{name}": option for name, option in names.items()} | names
+
+
+def _fail(message: str) -> int:
+    typer.echo(f"Error: {' '.join(message.split())}", err=True)
     return USER_ERROR
-
-
-def _as_option(match: re.Match[str]) -> str:
-    """`id_column=` becomes `--id-column`, and `id_column='x'` becomes `--id-column 'x'`."""
-    value = match[2].removeprefix("=")
-    return f"--{match[1].replace('_', '-')}{' ' if value else ''}{value}"

@@ -1,59 +1,147 @@
-"""`manyview bench`: run the trials of a plan, and look at what came out."""
+"""`manyview bench`: run the trials of a plan and show the results."""
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from manyview.cli.console import print_json, print_text, width
-from manyview.cli.options import INTERRUPTED, AsJson, DataDir, Quiet
+from manyview.cli.options import (
+    INTERRUPTED,
+    AsJson,
+    DataDir,
+    Quiet,
+    argument,
+    examples,
+    make_app,
+    option,
+    with_options,
+)
 
 if TYPE_CHECKING:
     from manyview.experiments.engines import OnRecord
     from manyview.experiments.study import Study
     from manyview.experiments.trial import Trial
 
-bench_app = typer.Typer(
-    name="bench",
-    help="Run the trials of a plan, on one machine or many, and show what came out.",
+bench_app = make_app(
+    "bench",
+    "Run the trials of a plan and show the results.",
+    "manyview bench plans",
+    "manyview bench run quick --jobs 2",
     no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-PlanName = Annotated[
-    str,
-    typer.Argument(metavar="PLAN", help="A name of `manyview bench plans`, or a TOML file."),
-]
-Out = Annotated[
-    Path,
-    typer.Option(metavar="DIR", help="Store of the records; plans may share one."),
-]
-Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", metavar="N", help="Processes at work; 0 is one a core.")
-]
-Minutes = Annotated[
-    float | None, typer.Option(metavar="M", help="A trial that takes longer is stopped.")
-]
-Memory = Annotated[
-    float | None, typer.Option(metavar="GB", help="A trial that takes more is stopped.")
-]
-Engine = Annotated[str, typer.Option(metavar="local|dask", help="What runs the trials.")]
-Scheduler = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Dask: the scheduler, tcp://host:port.")
-]
-ShardText = Annotated[
-    str | None,
-    typer.Option("--shard", metavar="I/N", help="Do part I of N, for job arrays of a cluster."),
-]
-STORE = Path("bench")
+PlanName = Annotated[str, argument("PLAN", "A name from `manyview bench plans`, or a TOML file.")]
 
 
-@bench_app.command()
+@dataclass(frozen=True)
+class StoreOptions:
+    """Where the records of a plan's trials are, and its data."""
+
+    out: Annotated[Path, option("DIR", "Folder of the records; plans may use the same one.")] = (
+        Path("bench")
+    )
+    data_dir: DataDir = None
+
+    def open(self, plan: str, *, make: bool = False) -> "Study":
+        """Open the study of a plan; with `make` in a new folder, too."""
+        from manyview.errors import DataFileError
+        from manyview.experiments.plan import load_plan
+        from manyview.experiments.study import Study
+
+        study = Study.open(load_plan(plan), self.out, self.data_dir)
+        if make:
+            study.store.open()
+        elif not self.out.is_dir():
+            raise DataFileError(
+                f"There is no folder {self.out}. Run the plan first: "
+                f"manyview bench run {plan} --out {self.out}"
+            )
+        return study
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """What runs the trials, and their limits."""
+
+    jobs: Annotated[int, option("N", "Number of processes; 0 is one per core.", "--jobs", "-j")] = 0
+    minutes: Annotated[float | None, option("M", "Time limit per trial.")] = None
+    memory: Annotated[float | None, option("GB", "Memory limit per trial.")] = None
+    engine: Annotated[str, option("local|dask", "What runs the trials.")] = "local"
+    scheduler: Annotated[
+        str | None, option("ADDRESS", "Address of the Dask scheduler, tcp://host:port.")
+    ] = None
+    shard: Annotated[
+        str | None, option("I/N", "Run only part I of N, for job arrays of a cluster.")
+    ] = None
+
+    def run(
+        self, study: "Study", retried: dict[str, dict[str, Any]] | None = None, *, quiet: bool
+    ) -> None:
+        """Run the trials that are left, and those to retry; write and print the results."""
+        from manyview.errors import InputError
+        from manyview.experiments.engines import run_locally
+        from manyview.experiments.limits import Limits
+        from manyview.experiments.study import Shard
+        from manyview.report.study.formats import tables_as
+        from manyview.report.study.text import status_text
+        from manyview.validation import check_choice, check_whole_number
+
+        check_choice("engine", self.engine, ("local", "dask"))
+        check_whole_number("jobs", self.jobs, at_least=0)
+        if (self.engine == "dask") != (self.scheduler is not None):
+            raise InputError("--engine dask and --scheduler must be given together.")
+        n_jobs = self.jobs or os.cpu_count() or 1
+        n_threads = max(1, (os.cpu_count() or 1) // n_jobs)
+        limits = Limits(self.minutes, self.memory, n_threads=n_threads)
+        limits.check()
+        shard = None if self.shard is None else Shard.parse(self.shard)
+        trials = study.pending(retry_failed=bool(retried), shard=shard)
+        if not quiet:
+            for dataset, reason in study.skipped.items():
+                typer.echo(f"Skipped {dataset}: {reason}", err=True)
+        with _progress(study, trials, n_jobs, quiet) as on_record:
+            if self.scheduler is not None:
+                from manyview.experiments.dask_engine import run_on_dask
+
+                finished = run_on_dask(
+                    study, trials, scheduler=self.scheduler, retried=retried, limits=limits,
+                    on_record=on_record,
+                )  # fmt: skip
+            else:
+                finished = run_locally(
+                    study, trials, retried=retried, n_jobs=n_jobs, limits=limits,
+                    on_record=on_record,
+                )  # fmt: skip
+        page = _write_report(study)
+        if not quiet:
+            if study.progress().n_done:
+                print_text(tables_as(study, "text", width=width()).rstrip("\n") + "\n")
+            print_text(status_text(study, width(), page))
+        if finished.interrupted:
+            typer.echo(
+                f"Interrupted after {finished.n_recorded} trials, which are recorded; the same "
+                "command continues.",
+                err=True,
+            )
+            sys.exit(INTERRUPTED)  # past `main`, which would print that nothing was written
+
+
+def _verb(*commands: str) -> Callable[[Callable[..., None]], None]:
+    """Add a verb whose help ends with these examples."""
+
+    def add(verb: Callable[..., None]) -> None:
+        bench_app.command(epilog=examples(*commands))(with_options(verb))
+
+    return add
+
+
+@_verb("manyview bench plans", "manyview bench run quick")
 def plans() -> None:
     """List the plans that come with manyview."""
     from manyview.experiments.plan import load_plan, plan_names
@@ -67,137 +155,111 @@ def plans() -> None:
     print_text(set_table(("plan", "trials", "what it shows"), rows, "<><"))
 
 
-@bench_app.command()
+@_verb(
+    "manyview bench run quick --jobs 2",
+    "manyview bench run my_plan.toml --out records --minutes 30",
+)
 def run(
-    plan: PlanName,
-    out: Out = STORE,
-    jobs: Jobs = 0,
-    minutes: Minutes = None,
-    memory: Memory = None,
-    engine: Engine = "local",
-    scheduler: Scheduler = None,
-    shard: ShardText = None,
-    data_dir: DataDir = None,
-    quiet: Quiet = False,
+    *, plan: PlanName, store: StoreOptions, engine: EngineOptions, quiet: Quiet = False
 ) -> None:
-    """Run all trials of PLAN that the store does not hold yet.
+    """Run the trials of PLAN that are not recorded yet.
 
-    Stop it at any time, with Ctrl-C or a crash: the next call goes on from there. Several calls
-    may work on one store at once.
+    Stop it at any time, with Ctrl-C or a crash; the next call continues. Several calls may use
+    one folder at the same time.
     """
-    study = _open(plan, out, data_dir, make=True)
-    _run(study, {}, jobs, minutes, memory, engine, scheduler, shard, quiet)
+    engine.run(store.open(plan, make=True), quiet=quiet)
 
 
-@bench_app.command()
+@_verb(
+    "manyview bench retry quick --failed", "manyview bench retry my_plan.toml --failed --memory 8"
+)
 def retry(
+    *,
     plan: PlanName,
-    failed: Annotated[bool, typer.Option("--failed", help="Do the failed trials again.")] = False,
-    out: Out = STORE,
-    jobs: Jobs = 0,
-    minutes: Minutes = None,
-    memory: Memory = None,
-    engine: Engine = "local",
-    scheduler: Scheduler = None,
-    shard: ShardText = None,
-    data_dir: DataDir = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Run failed trials again.")] = False,
+    store: StoreOptions,
+    engine: EngineOptions,
     quiet: Quiet = False,
 ) -> None:
-    """Run the failed trials of PLAN again, and those not done yet."""
+    """Run the failed trials of PLAN again, and those not run yet."""
     if not failed:
-        raise typer.BadParameter("say what to do again: --failed")
-    study = _open(plan, out, data_dir, make=True)
-    retried = {record["key"]: dict(record) for record in study.failed()}
-    _run(study, retried, jobs, minutes, memory, engine, scheduler, shard, quiet)
+        raise typer.BadParameter("name the trials to run again: --failed")
+    study = store.open(plan, make=True)
+    engine.run(study, {record["key"]: dict(record) for record in study.failed()}, quiet=quiet)
 
 
-@bench_app.command()
-def status(
-    plan: PlanName, out: Out = STORE, data_dir: DataDir = None, as_json: AsJson = False
-) -> None:
-    """Tell how far PLAN is, what runs, and what failed and why."""
+@_verb("manyview bench status quick", "manyview bench status my_plan.toml --out records --json")
+def status(*, plan: PlanName, store: StoreOptions, as_json: AsJson = False) -> None:
+    """Show the progress of PLAN: trials done, running and failed."""
     from manyview.report.study.text import status_document, status_text
 
-    study = _open(plan, out, data_dir)
+    study = store.open(plan)
     if as_json:
         print_json(status_document(study))
     else:
         print_text(status_text(study, width()))
 
 
-@bench_app.command()
+@_verb(
+    "manyview bench table quick", "manyview bench table accuracy --format latex --file table.tex"
+)
 def table(
+    *,
     plan: PlanName,
     style: Annotated[
-        str,
-        typer.Option("--format", metavar="text|markdown|csv|latex", help="How to write it."),
+        str, option("text|markdown|csv|latex", "Format of the tables.", "--format")
     ] = "text",
     metric: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="accuracy, balanced_accuracy, macro_f1, seconds or peak_memory_mb.",
-        ),
+        str, option("NAME", "accuracy, balanced_accuracy, macro_f1, seconds or peak_memory_mb.")
     ] = "accuracy",
     test: Annotated[
-        str,
-        typer.Option(
-            metavar="paired|corrected", help="t test against the best: plain, or Nadeau-Bengio's."
-        ),
+        str, option("paired|corrected", "t test against the best: paired, or Nadeau-Bengio's.")
     ] = "paired",
     file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where to write it.  [default: the output stream]"),
+        Path | None, option("FILE", "File to write.  [default: standard output]")
     ] = None,
-    out: Out = STORE,
-    data_dir: DataDir = None,
+    store: StoreOptions,
 ) -> None:
-    """Show the results of PLAN as tables, ours beside the paper's."""
+    """Show the results of PLAN as tables, with the paper's numbers."""
     from manyview.report.study.formats import tables_as
     from manyview.system.files import write_whole
 
-    study = _open(plan, out, data_dir)
-    text = tables_as(study, style, metric=metric, test=test, width=width())
+    text = tables_as(store.open(plan), style, metric=metric, test=test, width=width())
     if file is None:
         print_text(text.rstrip("\n"))
     else:
         write_whole(file, text)
 
 
-@bench_app.command()
+@_verb("manyview bench figures quick", "manyview bench figures ratios --to images --format png")
 def figures(
+    *,
     plan: PlanName,
-    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Folder of the figures.")] = Path(
-        "figures"
-    ),
+    to: Annotated[Path, option("DIR", "Folder of the figures.")] = Path("figures"),
     formats: Annotated[
         list[str] | None,
-        typer.Option("--format", metavar="png|svg|pdf", help="May be repeated.  [default: all]"),
+        option("png|svg|pdf", "May be repeated.  [default: all]", "--format"),
     ] = None,
-    out: Out = STORE,
-    data_dir: DataDir = None,
+    store: StoreOptions,
 ) -> None:
-    """Draw the figures of PLAN, for print: PNG, SVG and PDF."""
+    """Draw the figures of PLAN for print, as PNG, SVG and PDF."""
     from manyview.report.figures.write import FORMATS, write_figures
 
-    study = _open(plan, out, data_dir)
-    for path in write_figures(study, to, tuple(formats or FORMATS)):
+    for path in write_figures(store.open(plan), to, tuple(formats or FORMATS)):
         typer.echo(str(path))
 
 
-@bench_app.command()
+@_verb("manyview bench report quick", "manyview bench report accuracy --file accuracy.html")
 def report(
+    *,
     plan: PlanName,
     file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="HTML file to write.  [default: DIR/PLAN.html]"),
+        Path | None, option("FILE", "HTML file to write.  [default: DIR/PLAN.html]")
     ] = None,
-    out: Out = STORE,
-    data_dir: DataDir = None,
+    store: StoreOptions,
 ) -> None:
-    """Write one page about PLAN: findings, tables, charts, settings; works offline."""
-    study = _open(plan, out, data_dir)
-    typer.echo(str(_write_report(study, file)))
+    """Write an HTML page with the findings, tables and charts of PLAN."""
+    typer.echo(str(_write_report(store.open(plan), file)))
 
 
 def _write_report(study: "Study", file: Path | None = None) -> Path:
@@ -209,82 +271,11 @@ def _write_report(study: "Study", file: Path | None = None) -> Path:
     return file
 
 
-def _open(plan: str, out: Path, data_dir: str | None, *, make: bool = False) -> "Study":
-    from manyview.errors import DataFileError
-    from manyview.experiments.plan import load_plan
-    from manyview.experiments.study import Study
-
-    study = Study.open(load_plan(plan), out, data_dir)
-    if make:
-        study.store.open()
-    elif not out.is_dir():
-        raise DataFileError(
-            f"There is no store {out}. Run the plan first: manyview bench run {plan} --out {out}"
-        )
-    return study
-
-
-def _run(
-    study: "Study",
-    retried: dict[str, dict[str, Any]],
-    jobs: int,
-    minutes: float | None,
-    memory: float | None,
-    engine: str,
-    scheduler: str | None,
-    shard: str | None,
-    quiet: bool,
-) -> None:
-    from manyview.errors import InputError
-    from manyview.experiments.engines import run_locally
-    from manyview.experiments.limits import Limits
-    from manyview.experiments.study import Shard
-    from manyview.report.study.formats import tables_as
-    from manyview.report.study.text import status_text
-    from manyview.validation import check_choice, check_whole_number
-
-    check_choice("engine", engine, ("local", "dask"))
-    check_whole_number("jobs", jobs, at_least=0)
-    if (engine == "dask") != (scheduler is not None):
-        raise InputError("engine 'dask' and a scheduler's address go together: name both or none.")
-    n_jobs = jobs or os.cpu_count() or 1
-    limits = Limits(minutes, memory, n_threads=max(1, (os.cpu_count() or 1) // n_jobs))
-    limits.check()
-    part = None if shard is None else Shard.parse(shard)
-    trials = study.pending(retry_failed=bool(retried), shard=part)
-    if not quiet:
-        for dataset, reason in study.skipped.items():
-            typer.echo(f"Skipped {dataset}: {reason}", err=True)
-    with _shown(study, trials, n_jobs, quiet) as on_record:
-        if engine == "dask" and scheduler is not None:
-            from manyview.experiments.dask_engine import run_on_dask
-
-            finished = run_on_dask(
-                study, trials, scheduler=scheduler, retried=retried, limits=limits,
-                on_record=on_record,
-            )  # fmt: skip
-        else:
-            finished = run_locally(
-                study, trials, retried=retried, n_jobs=n_jobs, limits=limits, on_record=on_record
-            )
-    page = _write_report(study)
-    if not quiet:
-        if study.progress().n_done:
-            print_text(tables_as(study, "text", width=width()).rstrip("\n") + "\n")
-        print_text(status_text(study, width(), page))
-    if finished.interrupted:
-        typer.echo(
-            f"Interrupted after {finished.n_recorded} trials, all kept; the same command goes on.",
-            err=True,
-        )
-        sys.exit(INTERRUPTED)  # past `cli.main`, which would say that nothing was written
-
-
 @contextmanager
-def _shown(
+def _progress(
     study: "Study", trials: "dict[str, Trial]", n_jobs: int, quiet: bool
 ) -> "Iterator[OnRecord | None]":
-    """Show progress: a bar with the time left on a terminal, a line a trial elsewhere."""
+    """Show progress: a bar with the time left on a terminal, and one line per trial."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

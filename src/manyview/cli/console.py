@@ -1,4 +1,4 @@
-"""What the command line writes: text, JSON, and the width to set it in."""
+"""Output of the command line: text, JSON and the width of the terminal."""
 
 import json
 from typing import Any
@@ -7,14 +7,14 @@ import typer
 
 
 def width() -> int:
-    """Columns of the terminal."""
+    """Return the number of columns of the terminal."""
     from rich.console import Console
 
     return Console().width
 
 
 def print_text(text: str, *, err: bool = False) -> None:
-    """Write text as it is, on the output or the error stream."""
+    """Print text unchanged, to standard output or standard error."""
     from rich.console import Console
 
     console = Console(stderr=err, markup=False, highlight=False, emoji=False, soft_wrap=True)
@@ -22,5 +22,5 @@ def print_text(text: str, *, err: bool = False) -> None:
 
 
 def print_json(document: Any) -> None:
-    """Write one JSON document."""
+    """Print one JSON document."""
     typer.echo(json.dumps(document, indent=2, default=str))

@@ -1,136 +1,202 @@
-"""Options that several verbs of the command line share, and what they come to."""
+"""Options that several verbs have in common, grouped in dataclasses."""
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manyview.cli.console import print_json, print_text
+
 if TYPE_CHECKING:
+    from manyview.runs.settings import RunSettings
     from manyview.runs.sources import DataSource
 
 INTERRUPTED = 130  # exit code after Ctrl-C
 
+
+def option(metavar: str, text: str, *names: str) -> Any:
+    """Declare an option with a value; its name is the parameter's unless names are given."""
+    return typer.Option(*names, metavar=metavar, help=text)
+
+
+def argument(metavar: str, text: str) -> Any:
+    """Declare a positional argument."""
+    return typer.Argument(metavar=metavar, help=text, show_default=False)
+
+
+def examples(*commands: str) -> str:
+    """Lay out the examples at the end of a verb's help, one command per line."""
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
+
+
+def make_app(name: str, text: str, *commands: str, **settings: Any) -> typer.Typer:
+    """Return a group of verbs whose help is plain text and ends with examples."""
+    return typer.Typer(
+        name=name,
+        help=text,
+        epilog=examples(*commands),
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        **settings,
+    )
+
+
 Data = Annotated[
     list[str],
-    typer.Argument(
-        metavar="DATA",
-        help="A name of `manyview datasets`, a .mat, .npz, .h5mu or .h5ad file, a folder of "
-        "tables, or several tables (CSV, TSV, Parquet) or .npy arrays, one view each.",
-        show_default=False,
+    argument(
+        "DATA",
+        "A name from `manyview datasets`, a .mat, .npz, .h5mu or .h5ad file, a folder of tables, "
+        "or several tables (CSV, TSV, Parquet) or .npy arrays, one per view.",
     ),
 ]
+Run = Annotated[Path, argument("RUN", "A folder written by `manyview fit`.")]
 Labels = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE", help="File of labels, joined on sample ids; blank or -1 is unknown."
-    ),
+    str | None, option("FILE", "Table of labels, joined by sample id; blank or -1 is unknown.")
 ]
 DataDir = Annotated[
-    str | None,
-    typer.Option(metavar="DIR", help="Folder of the catalog's files, if not MANYVIEW_DATA."),
+    str | None, option("DIR", "Folder of the catalog's files, instead of MANYVIEW_DATA.")
 ]
-ViewsKey = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME",
-        help=".mat, .npz: variable of the views; .h5mu: place of a view, "
-        "such as rna or rna/obsm/X_pca; may be repeated.",
-    ),
-]
-LabelsKey = Annotated[
-    str | None, typer.Option(metavar="NAME", help=".mat, .npz: variable of the labels.")
-]
-GraphsKey = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help=".mat, .npz: variable of graphs given as views; .h5mu: place "
-        "of one, such as obsp/distances.",
-    ),
-]
-SamplesIn = Annotated[
-    str | None, typer.Option(metavar="rows|columns", help="Where the samples are, if not clear.")
-]
-IdColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Tables: column of the sample ids.")
-]
-LabelColumn = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Tables: column of the labels; .h5mu: column of .obs."),
-]
-Protocol = Annotated[
-    str,
-    typer.Option(metavar="stratified|random", help="How --label-ratio draws: by class or not."),
-]
-Method = Annotated[str, typer.Option(metavar="NAME", help="A name of `manyview methods`.")]
 AbstainBelow = Annotated[
     float | None,
-    typer.Option(
-        metavar="P", help="Write `unknown` for predictions of a probability below this, 0 to 1."
-    ),
+    option("P", "Write `unknown` for predictions with a probability below P (0 to 1)."),
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
-]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder `manyview fit` left.")]
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """How to read DATA: options that every verb with data has."""
+    """Options for reading DATA."""
 
     data_dir: DataDir = None
-    views_key: ViewsKey = None
-    labels_key: LabelsKey = None
-    graphs_key: GraphsKey = None
-    samples_in: SamplesIn = None
-    id_column: IdColumn = None
-    label_column: LabelColumn = None
+    views_key: Annotated[
+        list[str] | None,
+        option(
+            "NAME",
+            ".mat, .npz: variable with the views; .h5mu: a view, such as rna or rna/obsm/X_pca. "
+            "May be repeated.",
+        ),
+    ] = None
+    labels_key: Annotated[str | None, option("NAME", ".mat, .npz: variable with the labels.")] = (
+        None
+    )
+    graphs_key: Annotated[
+        str | None,
+        option("NAME", ".mat, .npz: variable with graphs as views; .h5mu: such as obsp/distances."),
+    ] = None
+    samples_in: Annotated[
+        str | None, option("rows|columns", "Whether samples are rows or columns, if unclear.")
+    ] = None
+    id_column: Annotated[str | None, option("NAME", "Tables: column of sample ids.")] = None
+    label_column: Annotated[
+        str | None, option("NAME", "Tables: column of labels; .h5mu: column of .obs.")
+    ] = None
 
     def source(
         self, data: list[str], labels: str | None = None, missing: str | None = None
     ) -> "DataSource":
-        """Put together where the data are and how to read them."""
+        """Return where the data are and how to read them."""
         from manyview.data.io.reading import ReadOptions
         from manyview.runs.sources import DataSource
 
+        options: dict[str, Any] = {**vars(self), "missing": missing}
+        del options["data_dir"]
         keys = self.views_key
-        options = ReadOptions(
-            views_key=keys[0] if keys and len(keys) == 1 else keys or None,
-            labels_key=self.labels_key,
-            graphs_key=self.graphs_key,
-            samples_in=self.samples_in,
-            id_column=self.id_column,
-            label_column=self.label_column,
-            missing=missing,
+        options["views_key"] = keys[0] if keys and len(keys) == 1 else keys or None
+        return DataSource(tuple(data), labels, self.data_dir, ReadOptions(**options))
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """Options for printing results."""
+
+    quiet: Quiet = False
+    as_json: AsJson = False
+
+    @property
+    def has_text(self) -> bool:
+        """Whether text is printed."""
+        return not (self.quiet or self.as_json)
+
+    def show(
+        self, document: Callable[[], Any], text: Callable[[], str], *, err: bool = False
+    ) -> None:
+        """Print a result as one JSON document, as text, or not at all."""
+        if self.as_json:
+            print_json(document())
+        elif not self.quiet:
+            print_text(text(), err=err)
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Options that choose the labels a method sees, the method and its parameters."""
+
+    labels: Labels = None
+    label_ratio: Annotated[
+        float | None, option("R", "Use only this fraction of the labels and hide the others.")
+    ] = None
+    protocol: Annotated[
+        str, option("stratified|random", "Draw the labels per class, or from all samples.")
+    ] = "stratified"
+    seed: Annotated[int, option("S", "Random seed for the split and the model.")] = 0
+    method: Annotated[str, option("NAME", "A name from `manyview methods`.")] = "manyview"
+    param: Annotated[
+        list[str] | None,
+        option("NAME=VALUE", "Set a parameter of the method; may be repeated.", "-p", "--param"),
+    ] = None
+
+    def settings(
+        self,
+        data: list[str],
+        data_options: DataOptions,
+        params: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> "RunSettings":
+        """Return the settings of a run; parameters set with -p override `params`."""
+        from manyview.runs.settings import RunSettings, parse_params
+
+        params = params or {}
+        return RunSettings(
+            source=data_options.source(data, self.labels, params.get("missing")),
+            method=self.method,
+            params={**params, **parse_params(self.param or [])},
+            label_ratio=self.label_ratio,
+            protocol=self.protocol,
+            seed=self.seed,
+            **settings,
         )
-        return DataSource(tuple(data), labels, self.data_dir, options)
 
 
-NO_OPTIONS = DataOptions()
+def with_options(verb: Callable[..., None]) -> Callable[..., None]:
+    """Replace each parameter of a verb that is a dataclass of options by the options themselves.
 
-
-def with_data_options(verb: Callable[..., None]) -> Callable[..., None]:
-    """Offer each field of the verb's parameter `data_options` as an option, in its place.
-
-    typer makes options of single parameters alone, so it is shown a signature without it.
+    typer reads options from single parameters, so it gets a signature of these alone.
     """
-    own = inspect.signature(verb).parameters
-    fields = inspect.signature(DataOptions).parameters
-    shown: dict[str, inspect.Parameter] = {}
-    for name, parameter in own.items():
-        shown |= fields if name == "data_options" else {name: parameter}
+    flat: dict[str, inspect.Parameter] = {}
+    groups: dict[str, tuple[type, list[str]]] = {}
+    for name, parameter in inspect.signature(verb).parameters.items():
+        group = parameter.annotation
+        if isinstance(group, type) and is_dataclass(group):
+            fields = inspect.signature(group).parameters
+            groups[name] = (group, list(fields))
+            flat |= fields
+        else:
+            flat[name] = parameter
 
     @wraps(verb)
     def called(**values: Any) -> None:
-        data_options = DataOptions(**{name: values.pop(name) for name in fields})
-        verb(data_options=data_options, **values)
+        grouped = {
+            name: group(**{field: values.pop(field) for field in fields})
+            for name, (group, fields) in groups.items()
+        }
+        verb(**grouped, **values)
 
-    called.__annotations__ = {name: one.annotation for name, one in shown.items()}
-    vars(called)["__signature__"] = inspect.Signature(list(shown.values()))
+    called.__annotations__ = {name: one.annotation for name, one in flat.items()}
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in flat.values()]
+    vars(called)["__signature__"] = inspect.Signature(parameters)
     return called

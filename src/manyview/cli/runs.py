@@ -1,4 +1,4 @@
-"""The verbs `fit`, `predict` and `explain` of the command line: a run, and what it says."""
+"""The verbs `fit`, `predict`, `explain` and `propose`: a run, and what to do with it."""
 
 import sys
 from pathlib import Path
@@ -8,52 +8,36 @@ import typer
 
 from manyview.cli.console import print_json, print_text, width
 from manyview.cli.options import (
-    NO_OPTIONS,
     AbstainBelow,
     AsJson,
     Data,
     DataOptions,
     Labels,
-    Method,
-    Protocol,
-    Quiet,
+    ModelOptions,
+    OutputOptions,
     Run,
-    with_data_options,
+    option,
+    with_options,
 )
 
 # Libraries that take long to import (torch, scikit-learn) are imported by the verbs that need them.
 
 
-@with_data_options
+@with_options
 def fit(
+    *,
     data: Data,
-    labels: Labels = None,
-    label_ratio: Annotated[
-        float | None,
-        typer.Option(
-            metavar="R", help="Hide all labels but this share, and score the predictions on them."
-        ),
-    ] = None,
-    protocol: Protocol = "stratified",
-    seed: Annotated[int, typer.Option(metavar="S", help="Of the split and the method.")] = 0,
-    method: Method = "manyview",
-    param: Annotated[
-        list[str] | None,
-        typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter of the method."),
-    ] = None,
+    model_options: ModelOptions,
     params: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Parameters in the tuning.json of `manyview tune`; -p goes first.",
-        ),
+        option("FILE", "Parameters from the tuning.json of `manyview tune`; -p overrides them."),
     ] = None,
     calibrate: Annotated[
         bool,
         typer.Option(
             "--calibrate",
-            help="Calibrate the probabilities on held-out labels (-p calibration=temperature); "
-            "takes twice as long, four times with few labels; no prediction changes.",
+            help="Calibrate probabilities on held-out labels (-p calibration=temperature). Takes "
+            "two to four times as long; predictions stay the same.",
         ),
     ] = False,
     abstain_below: AbstainBelow = None,
@@ -61,98 +45,83 @@ def fit(
         bool,
         typer.Option(
             "--annotate",
-            help=".h5mu, .h5ad: leave a copy of DATA with the results in .obs, .obsm and .obsp, "
-            "results.h5mu.",
+            help=".h5mu, .h5ad: also write results.h5mu, a copy of DATA with the results in .obs, "
+            ".obsm and .obsp.",
         ),
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="The run's folder, new or empty.  [default: runs/DATA-METHOD-seedS]",
-        ),
+        option("DIR", "Folder of the run, new or empty.  [default: runs/DATA-METHOD-seedS]"),
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     missing: Annotated[
         str | None,
-        typer.Option(
-            metavar="error|impute",
-            help="Single unknown values: refuse them, or fill in the mean of the column. Samples "
-            "that lack a whole view are always kept.",
+        option(
+            "error|impute",
+            "Refuse single missing values, or fill in the mean of the column. Samples without a "
+            "whole view are always kept.",
         ),
     ] = None,
-    cache: Annotated[
-        str | None,
-        typer.Option(metavar="DIR", help="Keep neighbors here, for later fits on the same data."),
+    cache_dir: Annotated[
+        str | None, option("DIR", "Folder of cached neighbors, for later fits on the same data.")
     ] = None,
-    data_options: DataOptions = NO_OPTIONS,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    data_options: DataOptions,
+    output: OutputOptions,
 ) -> None:
-    """Label all samples of DATA from those whose label is known.
+    """Label all samples of DATA from the known labels.
 
-    Leaves a folder with report.html (what was found, how sure, what to check, for a browser),
-    predictions.csv (sample_id; label: the method's prediction, also where a
-    label was given; probability: of that label; confidence: of the sample's place in the graph;
-    known: whether a label was given; given: that label), run.json, history.csv and the model.
+    Writes a folder with report.html (results, confidence, samples to review), predictions.csv,
+    run.json, history.csv and the model. Columns of predictions.csv: sample_id; label, the
+    predicted label, also where one was given; probability of that label; confidence of the
+    sample's position in the graph; known, whether a label was given; given, that label.
+    Labels hidden by a label ratio are used to score the predictions.
     """
     from manyview.report.run.page import report_files
     from manyview.report.run.text import run_text
     from manyview.runs.fitting import fit_run
-    from manyview.runs.settings import RunSettings, parse_params
+    from manyview.system.config import config_context
     from manyview.tuning.tuned_data import read_params
 
-    calibration = {"calibration": "temperature"} if calibrate else {}
-    caching = {} if cache is None else {"cache_dir": cache}
-    filling = {} if missing is None else {"missing": missing}
-    settings = RunSettings(
-        source=data_options.source(data, labels, missing),
-        method=method,
-        params={
-            **calibration,
-            **caching,
-            **filling,
-            **({} if params is None else read_params(params, method)),
-            **parse_params(param or []),
+    chosen = {"calibration": "temperature" if calibrate else None, "missing": missing}
+    settings = model_options.settings(
+        data,
+        data_options,
+        {
+            **{name: value for name, value in chosen.items() if value is not None},
+            **({} if params is None else read_params(params, model_options.method)),
         },
-        label_ratio=label_ratio,
-        protocol=protocol,
-        seed=seed,
         abstain_below=abstain_below,
         annotate=annotate,
         out=out,
     )
-    run = fit_run(
-        settings,
-        verbose=sys.stderr.isatty() and not (quiet or as_json),
-        extra_files=None if no_report else report_files,
-    )
+    with config_context(cache_dir=cache_dir):
+        run = fit_run(
+            settings,
+            verbose=sys.stderr.isatty() and output.has_text,
+            extra_files=None if no_report else report_files,
+        )
     for warning in run.warnings:
         typer.echo(f"Warning: {warning}", err=True)
-    if as_json:
-        print_json(run.document())
-    elif not quiet:
-        print_text(run_text(run, width(), has_report=not no_report))
+    output.show(run.document, lambda: run_text(run, width(), has_report=not no_report))
 
 
-@with_data_options
+@with_options
 def predict(
+    *,
     run: Run,
     data: Data,
     labels: Labels = None,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="CSV file to write.  [default: the output stream]"),
+        Path | None, option("FILE", "CSV file to write.  [default: standard output]")
     ] = None,
     abstain_below: AbstainBelow = None,
-    data_options: DataOptions = NO_OPTIONS,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    data_options: DataOptions,
+    output: OutputOptions,
 ) -> None:
     """Label new samples with the model of RUN.
 
-    DATA must hold the views of the run, by name. Writes CSV: sample_id, label, probability.
-    Where DATA come with labels, says how well these agree.
+    DATA must have the views of the run, matched by name. Writes CSV: sample_id, label,
+    probability. If DATA has labels, the predictions are scored on them.
     """
     from manyview.report.run.text import prediction_text
     from manyview.runs.predicting import check_writable, predict_run, write_predictions
@@ -163,36 +132,32 @@ def predict(
     prediction = predict_run(run, source, abstain_below=abstain_below)
     if out is not None:
         write_predictions(prediction, out)
-    elif not as_json:
+    elif not output.as_json:
         typer.echo(prediction.csv(), nl=False)
-    if as_json:
-        print_json(prediction.document(out))
-    elif not quiet:
-        print_text(prediction_text(prediction, out, width()), err=out is None)
+    output.show(
+        lambda: prediction.document(out),
+        lambda: prediction_text(prediction, out, width()),
+        err=out is None,
+    )
 
 
-@with_data_options
+@with_options
 def explain(
+    *,
     run: Run,
-    sample: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The sample, by its sample_id in predictions.csv."),
-    ] = None,
+    sample: Annotated[str | None, option("ID", "A sample_id from predictions.csv.")] = None,
     data: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NEW",
-            help="Data of new samples, as for `manyview predict`: ID is one of theirs. May be "
-            "repeated, for several tables.",
-        ),
+        option("NEW", "New data with the sample, as for `manyview predict`. May be repeated."),
     ] = None,
-    data_options: DataOptions = NO_OPTIONS,
+    data_options: DataOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Say why a sample of RUN got its prediction: neighbors, views, and their parts of it.
+    """Explain predictions of RUN by neighbors and views.
 
-    The parts add up to the log-odds of the prediction against the runner-up. Without --sample, say
-    how many of all predictions change when a view is left out.
+    With --sample, splits the log-odds of the prediction against the runner-up into the
+    contributions of neighbors and views. Without it, counts how many predictions change when a
+    view is removed.
     """
     from manyview.report.run.text import reasons_text
     from manyview.runs.explaining import explain_run
@@ -202,3 +167,34 @@ def explain(
         print_json(reasons.document())
     else:
         print_text(reasons_text(reasons, width()))
+
+
+@with_options
+def propose(
+    *,
+    run: Run,
+    n: Annotated[int, option("N", "Number of samples.", "-n")] = 10,
+    strategy: Annotated[
+        str,
+        option(
+            "coverage|uncertainty",
+            "Uncertain samples that are similar to many others, or the most uncertain ones.",
+        ),
+    ] = "coverage",
+    out: Annotated[
+        Path | None, option("FILE", "CSV file to fill in: sample_id, label (empty).")
+    ] = None,
+    output: OutputOptions,
+) -> None:
+    """List the samples of RUN to label next, most useful first."""
+    from manyview.active_learning.proposed_run import propose_for_run
+    from manyview.report.tuning_text import proposal_text
+    from manyview.runs.predicting import check_writable
+    from manyview.system.files import write_whole
+
+    if out is not None:
+        check_writable(out)
+    proposal = propose_for_run(run, n, strategy=strategy)
+    if out is not None:
+        write_whole(out, proposal.csv())
+    output.show(proposal.document, lambda: proposal_text(proposal, width()))

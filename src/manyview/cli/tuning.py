@@ -1,4 +1,4 @@
-"""The verbs `tune` and `propose` of the command line."""
+"""The verb `tune`."""
 
 import sys
 from pathlib import Path
@@ -6,124 +6,61 @@ from typing import Annotated
 
 import typer
 
-from manyview.cli.console import print_json, print_text, width
+from manyview.cli.console import print_text, width
 from manyview.cli.options import (
     INTERRUPTED,
-    NO_OPTIONS,
-    AsJson,
     Data,
     DataOptions,
-    Labels,
-    Method,
-    Protocol,
-    Quiet,
-    Run,
-    with_data_options,
+    ModelOptions,
+    OutputOptions,
+    option,
+    with_options,
 )
 
 
-@with_data_options
+@with_options
 def tune(
+    *,
     data: Data,
-    labels: Labels = None,
-    label_ratio: Annotated[
-        float | None,
-        typer.Option(metavar="R", help="Hide all labels but this share; they are never seen."),
-    ] = None,
-    protocol: Protocol = "stratified",
-    seed: Annotated[int, typer.Option(metavar="S", help="Of split, search and method.")] = 0,
-    method: Method = "manyview",
-    param: Annotated[
-        list[str] | None,
-        typer.Option("-p", "--param", metavar="NAME=VALUE", help="A parameter not to be tuned."),
-    ] = None,
-    trials: Annotated[
-        int, typer.Option(metavar="N", help="Configurations to try, the defaults included.")
-    ] = 30,
-    minutes: Annotated[float | None, typer.Option(metavar="M", help="Time for this call.")] = None,
+    model_options: ModelOptions,
+    candidates: Annotated[int, option("N", "Configurations to try, including the defaults.")] = 30,
+    minutes: Annotated[float | None, option("M", "Time limit for this call.")] = None,
     scoring: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="accuracy, balanced_accuracy, macro_f1 or neg_log_loss."),
+        str, option("NAME", "accuracy, balanced_accuracy, macro_f1 or neg_log_loss.")
     ] = "accuracy",
     force: Annotated[
-        bool, typer.Option("--force", help="Tune even with one or two labels a class.")
+        bool, typer.Option("--force", help="Tune even with one or two labels per class.")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="The tuning's folder, new or its own.  [default: tuning/DATA-METHOD-seedS]",
+        option(
+            "DIR",
+            "Folder of the tuning, new or that of the same tuning.  "
+            "[default: tuning/DATA-METHOD-seedS]",
         ),
     ] = None,
-    data_options: DataOptions = NO_OPTIONS,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
+    data_options: DataOptions,
+    output: OutputOptions,
 ) -> None:
-    """Choose parameters for DATA by hiding some of the known labels, and nothing else.
+    """Choose parameters by cross-validation on the known labels.
 
-    Stop it at any time: the same command goes on from there. Leaves a folder with tuning.json
-    (the parameters, for `manyview fit --params`), trials.csv and importance.svg.
+    Parameters set with -p stay fixed. Labels hidden by --label-ratio are never used. Stop it at
+    any time; the same command continues. Writes a folder with tuning.json (the parameters, for
+    `manyview fit --params`), candidates.csv and importance.svg.
     """
     from manyview.report.figures.tuning import tuning_files
     from manyview.report.tuning_text import step_line, tuning_text
-    from manyview.runs.settings import RunSettings, parse_params
     from manyview.tuning.tuned_data import tune_data
 
-    settings = RunSettings(
-        source=data_options.source(data, labels),
-        method=method,
-        params=parse_params(param or []),
-        label_ratio=label_ratio,
-        protocol=protocol,
-        seed=seed,
-        out=out,
-    )
     tuned = tune_data(
-        settings,
-        n_trials=trials,
+        model_options.settings(data, data_options, out=out),
+        n_candidates=candidates,
         minutes=minutes,
         scoring=scoring,
         force=force,
-        on_trial=None if quiet or as_json else lambda step: print_text(step_line(step), err=True),
+        on_step=(lambda step: print_text(step_line(step), err=True)) if output.has_text else None,
         extra_files=tuning_files,
     )
-    if as_json:
-        print_json(tuned.document())
-    elif not quiet:
-        print_text(tuning_text(tuned, width()))
+    output.show(tuned.document, lambda: tuning_text(tuned, width()))
     if tuned.tuning.stopped_ == "interrupted":
-        sys.exit(INTERRUPTED)  # past `main`, which would say that nothing was written
-
-
-def propose(
-    run: Run,
-    n: Annotated[int, typer.Option("-n", metavar="N", help="How many samples.")] = 10,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            metavar="coverage|uncertainty",
-            help="LeastConfident and likeness to others, or doubt alone.",
-        ),
-    ] = "coverage",
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="CSV file to fill in: sample_id, label (empty)."),
-    ] = None,
-    quiet: Quiet = False,
-    as_json: AsJson = False,
-) -> None:
-    """Name the samples of RUN to label next, the most useful first."""
-    from manyview.active_learning.proposed_run import propose_for_run
-    from manyview.report.tuning_text import proposal_text
-    from manyview.runs.predicting import check_writable
-    from manyview.system.files import write_whole
-
-    if out is not None:
-        check_writable(out)
-    proposal = propose_for_run(run, n, strategy=strategy)
-    if out is not None:
-        write_whole(out, proposal.csv())
-    if as_json:
-        print_json(proposal.document())
-    elif not quiet:
-        print_text(proposal_text(proposal, width()))
+        sys.exit(INTERRUPTED)  # past `main`, which would print that nothing was written

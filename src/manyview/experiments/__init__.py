@@ -1,1 +1,1 @@
-"""Studies: many trials, declared in a plan, run anywhere, kept in a store."""
+"""Experiments: plans, their trials, the store of records, and engines that run them."""

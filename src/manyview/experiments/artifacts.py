@@ -1,4 +1,4 @@
-"""What a trial may store besides its scores: its training curve, view weights and graphs."""
+"""Artifacts of a trial, stored besides its scores: training curve, view weights and graphs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -9,54 +9,54 @@ from scipy import sparse
 
 from manyview.callbacks.context import observe_epochs
 
-KEEPABLE = ("curve", "weights", "graphs")
-N_TILES = 60  # a graph is kept as a picture of this many tiles a side
+ARTIFACTS = ("curve", "weights", "graphs")
+N_TILES = 60  # per side of the image that a graph is stored as
 
 
 @contextmanager
-def watch_test_accuracy(
-    keep: tuple[str, ...], truth: np.ndarray, hidden: np.ndarray
+def record_test_accuracy(
+    artifacts: tuple[str, ...], truth: np.ndarray, hidden: np.ndarray
 ) -> Iterator[list[float]]:
-    """Collect the accuracy on the hidden labels after every epoch, where the curve is kept.
+    """Collect the accuracy on the hidden labels after each epoch, if the curve is an artifact.
 
-    The method never sees the labels: it hands out its predictions and gets nothing back.
+    The method does not see the labels: its predictions are read, and nothing is returned to it.
     """
     accuracy: list[float] = []
 
     def score(predictions: np.ndarray) -> None:
         accuracy.append(round(float((predictions[hidden] == truth[hidden]).mean()), 5))
 
-    with observe_epochs(score) if "curve" in keep else nullcontext():
+    with observe_epochs(score) if "curve" in artifacts else nullcontext():
         yield accuracy
 
 
-def keep_from(
-    model: Any, keep: tuple[str, ...], truth: np.ndarray, test_accuracy: list[float]
+def collect_artifacts(
+    model: Any, artifacts: tuple[str, ...], truth: np.ndarray, test_accuracy: list[float]
 ) -> dict[str, Any]:
-    """Take what is to be kept from a fitted model, as plain values."""
-    kept: dict[str, Any] = {}
+    """Return the artifacts of a fitted model as plain values."""
+    found: dict[str, Any] = {}
     summary = model.fit_summary()
     curve = summary.training_curve
-    if "curve" in keep and curve is not None:
-        kept["curve"] = {
+    if "curve" in artifacts and curve is not None:
+        found["curve"] = {
             "loss": [round(value, 5) for value in curve.loss],
             "labeled_accuracy": [round(value, 5) for value in curve.labeled_accuracy],
             "test_accuracy": test_accuracy[-curve.n_epochs :],  # of the last network alone
         }
-    if "weights" in keep and summary.view_importance is not None:
-        kept["view_importance"] = np.round(model.view_importance_, 5).tolist()
-        kept["mixing_weights"] = np.round(model.mixing_weights_, 5).tolist()
-        kept["view_names"] = list(model.view_names_)
-    if "graphs" in keep and "selected" in summary.graphs:
+    if "weights" in artifacts and summary.view_importance is not None:
+        found["view_importance"] = np.round(model.view_importance_, 5).tolist()
+        found["mixing_weights"] = np.round(model.mixing_weights_, 5).tolist()
+        found["view_names"] = list(model.view_names_)
+    if "graphs" in artifacts and "selected" in summary.graphs:
         order = np.argsort(truth, kind="stable")
         graphs = summary.graphs
-        kept["graphs"] = {name: _tiles(graph, order) for name, graph in graphs.items()}
-        kept["graph_edges"] = {name: int((graph.data > 0).sum()) for name, graph in graphs.items()}
-    return kept
+        found["graphs"] = {name: _tiles(graph, order) for name, graph in graphs.items()}
+        found["graph_edges"] = {name: int((graph.data > 0).sum()) for name, graph in graphs.items()}
+    return found
 
 
 def _tiles(graph: sparse.csr_array, order: np.ndarray) -> list[list[float]]:
-    """Sum the weights in tiles of a graph whose samples are sorted by class."""
+    """Sum the weights of a graph in tiles, with the samples sorted by class."""
     n_samples = len(order)
     n_tiles = min(N_TILES, n_samples)
     tile_of = np.empty(n_samples, dtype=np.int64)

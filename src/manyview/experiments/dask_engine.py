@@ -1,4 +1,4 @@
-"""The Dask engine: trials on the workers of an existing scheduler."""
+"""The Dask engine: run trials on the workers of an existing scheduler."""
 
 import time
 from collections.abc import Mapping
@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from manyview.errors import InputError
-from manyview.experiments.engines import SIGN_SECONDS, Finished, OnRecord, as_record
+from manyview.experiments.engines import HEARTBEAT_SECONDS, Finished, OnRecord, as_record
 from manyview.experiments.limits import Limits
 from manyview.experiments.study import Study
 from manyview.experiments.trial import Trial
 from manyview.experiments.worker import FAILED, POLL_SECONDS, Outcome, Worker
 
-Client: TypeAlias = Any  # Dask has no types, and is imported where it is used
+Client: TypeAlias = Any  # Dask has no types and is imported late
 Future: TypeAlias = Any
 
 CONNECT_SECONDS = 10
-_idle: dict[tuple[str | None, Path, Limits], list[Worker]] = {}  # of a Dask worker
-MAX_DEATHS = 3  # workers a trial may take down before it counts as failed
+_idle: dict[tuple[str | None, Path, Limits], list[Worker]] = {}  # per Dask worker
+MAX_DEATHS = 3  # Dask workers that may die on a trial before it counts as failed
 
 
 def run_on_dask(
@@ -29,16 +29,16 @@ def run_on_dask(
     limits: Limits,
     on_record: OnRecord | None = None,
 ) -> Finished:
-    """Run trials on the workers of a Dask scheduler; this process alone writes the store.
+    """Run trials on the workers of a Dask scheduler; only this process writes the store.
 
-    A trial whose worker dies is given to another one. Each trial runs in a process of its own
-    on the worker, so that its limits hold there too. The workers need manyview and the data.
+    If a worker dies, another one runs its trial. On the worker, each trial runs in a separate
+    process, which its limits apply to. The workers need manyview and the data.
     """
     client = _connect(scheduler)
     store = study.store
     left = dict(trials)
     running: dict[Future, str] = {}
-    n_recorded, last_sign, interrupted = 0, time.monotonic(), False
+    n_recorded, last_heartbeat, interrupted = 0, time.monotonic(), False
     try:
         while left or running:
             n_free = max(1, 2 * sum(client.nthreads().values())) - len(running)
@@ -57,9 +57,9 @@ def run_on_dask(
                 n_recorded += 1
                 if on_record is not None:
                     on_record(record)
-            if time.monotonic() - last_sign > SIGN_SECONDS:
-                store.sign_of_life(running.values())
-                last_sign = time.monotonic()
+            if time.monotonic() - last_heartbeat > HEARTBEAT_SECONDS:
+                store.heartbeat(running.values())
+                last_heartbeat = time.monotonic()
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -100,7 +100,7 @@ def _submit(client: Client, key: str, trial: Trial, study: Study, limits: Limits
 
 
 def _attempt(trial: Trial, data_dir: str | None, cache_folder: str, limits: Limits) -> Outcome:
-    """Run a trial in a process beside the Dask worker, which stays for the next one."""
+    """Run a trial in a process of the Dask worker that is reused for the next trial."""
     place = (data_dir, Path(cache_folder), limits)
     try:
         worker = _idle.setdefault(place, []).pop()
@@ -112,7 +112,7 @@ def _attempt(trial: Trial, data_dir: str | None, cache_folder: str, limits: Limi
 
 
 def _finished(running: dict[Future, str]) -> list[Future]:
-    """Wait a moment; return the futures that are done."""
+    """Return the futures that are done; wait a moment if there are none."""
     done = [future for future in running if future.done()]
     if not done:
         time.sleep(POLL_SECONDS)

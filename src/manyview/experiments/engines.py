@@ -1,4 +1,4 @@
-"""Engines: what runs the trials of a study."""
+"""The local engine: run the trials of a study in processes of this machine."""
 
 import threading
 import time
@@ -12,13 +12,13 @@ from manyview.experiments.study import Study
 from manyview.experiments.trial import Trial
 from manyview.experiments.worker import POLL_SECONDS, Outcome, Worker
 
-SIGN_SECONDS = 30.0
+HEARTBEAT_SECONDS = 30.0
 OnRecord = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
 class Finished:
-    """How a call of an engine ended."""
+    """How the run of an engine ended."""
 
     n_recorded: int
     interrupted: bool
@@ -33,10 +33,10 @@ def run_locally(
     limits: Limits,
     on_record: OnRecord | None = None,
 ) -> Finished:
-    """Run trials in processes of this machine, and record each the moment it ends.
+    """Run trials in processes of this machine, and record each one when it ends.
 
-    `retried` has the records of trials that are done again. Ctrl-C stops the processes and gives
-    their trials back.
+    `retried` has the records of trials that are run again. Ctrl-C stops the processes and
+    releases their trials.
     """
     store = study.store
     bell = threading.Event()
@@ -45,7 +45,7 @@ def run_locally(
         for _ in range(min(n_jobs, len(trials)))
     ]
     left = dict(trials)
-    n_recorded, last_sign, interrupted = 0, time.monotonic(), False
+    n_recorded, last_heartbeat, interrupted = 0, time.monotonic(), False
     try:
         while True:
             for worker in workers:
@@ -66,9 +66,9 @@ def run_locally(
                 n_recorded += 1
                 if on_record is not None:
                     on_record(record)
-            if time.monotonic() - last_sign > SIGN_SECONDS:
-                store.sign_of_life(worker.key for worker in workers if worker.key is not None)
-                last_sign = time.monotonic()
+            if time.monotonic() - last_heartbeat > HEARTBEAT_SECONDS:
+                store.heartbeat(worker.key for worker in workers if worker.key is not None)
+                last_heartbeat = time.monotonic()
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -81,7 +81,7 @@ def run_locally(
 
 
 def as_record(key: str, trial: Trial, outcome: Outcome) -> dict[str, Any]:
-    """Put a trial and its outcome together as the store keeps them."""
+    """Return the record of a trial and its outcome."""
     return {"key": key, **trial.describe(), **outcome}
 
 
@@ -92,7 +92,7 @@ def _give_next(
     retried: Mapping[str, dict[str, Any]],
 ) -> None:
     key = store.claim(left, retried=retried)
-    if key is None:  # others are at the rest
+    if key is None:  # other runners have the rest
         left.clear()
         return
     worker.give(key, left.pop(key))

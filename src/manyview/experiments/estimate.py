@@ -1,4 +1,4 @@
-"""How long the rest of a study will take, as far as its own records tell."""
+"""Estimate the time that the rest of a study takes, from its own records."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,21 +11,21 @@ from manyview.experiments.trial import Trial
 
 @dataclass(frozen=True)
 class Estimate:
-    """Work that is left.
+    """Estimated time of the trials that are left.
 
     Attributes
     ----------
     seconds
-        Time of one process for the trials of which something like them was seen.
+        With one process, for the trials with similar records.
     n_unknown
-        Trials of which nothing like them was seen.
+        Trials without similar records.
     """
 
     seconds: float
     n_unknown: int
 
     def text(self, n_jobs: int) -> str:
-        """Say it in words, such as "about 12 min, and 3 trials of unknown length"."""
+        """Return a phrase such as "about 12 min, and 3 trials of unknown length"."""
         parts = []
         if self.seconds > 0 or not self.n_unknown:
             parts.append(f"about {format_duration(self.seconds / n_jobs)}")
@@ -35,10 +35,10 @@ class Estimate:
 
 
 def estimate(trials: Iterable[Trial], records: Iterable[dict[str, Any]]) -> Estimate:
-    """Take for each trial the mean time of what is most like it.
+    """Estimate each trial by the mean time of similar ones.
 
-    That is the same method on the same data with the same share of labels; else with any share.
-    A method that was never seen on the data is not guessed.
+    These have the same method, data and label ratio, or else any label ratio. A method without
+    records on the data is not estimated.
     """
     close: dict[tuple[Any, ...], list[float]] = defaultdict(list)
     for record in records:
@@ -58,7 +58,7 @@ def estimate(trials: Iterable[Trial], records: Iterable[dict[str, Any]]) -> Esti
 
 
 def format_duration(seconds: float) -> str:
-    """Say a time in its natural unit.
+    """Format a time in its natural unit.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Limits of a trial: threads, time, memory."""
+"""Limits of a trial: threads, time and memory."""
 
 import os
 from dataclasses import dataclass
@@ -19,28 +19,18 @@ THREAD_VARIABLES = (
 
 @dataclass(frozen=True)
 class Limits:
-    """What one trial may take; None is no limit.
-
-    Attributes
-    ----------
-    minutes
-        Time of one trial.
-    memory_gb
-        Memory of the process that runs it.
-    n_threads
-        Threads of that process.
-    """
+    """Limits of one trial and of the process that runs it; None is no limit."""
 
     minutes: float | None = None
     memory_gb: float | None = None
     n_threads: int = 1
 
     def check(self) -> None:
-        """Refuse limits that are no numbers above 0."""
+        """Refuse limits that are not above 0."""
         if self.minutes is not None:
-            check_number("the time limit (minutes)", self.minutes, above=0)
+            check_number("minutes", self.minutes, above=0)
         if self.memory_gb is not None:
-            check_number("the memory limit (GB)", self.memory_gb, above=0)
+            check_number("memory", self.memory_gb, above=0)
             if memory_of(os.getpid()) is None:
                 raise InputError(
                     "a memory limit needs psutil on this system. Install it: pip install psutil"
@@ -48,12 +38,12 @@ class Limits:
 
 
 def thread_variables(n_threads: int) -> dict[str, str]:
-    """Environment variables that hold the libraries of a new process to this many threads."""
+    """Return environment variables that limit the threads of a new process."""
     return dict.fromkeys(THREAD_VARIABLES, str(n_threads))
 
 
 def memory_of(pid: int) -> float | None:
-    """Memory a process takes now, in GB; None where the system does not tell."""
+    """Return the memory of a process in GB; None if the system does not report it."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**30

@@ -1,4 +1,4 @@
-"""Plans: what a study tries, declared in a TOML file.
+"""Plans: the trials of a study, declared in a TOML file.
 
 title = "Accuracy with few labels"
 datasets = ["bbcsports", "digits"]
@@ -6,10 +6,10 @@ label_ratios = [0.01, 0.1]
 seeds = [0, 1, 2, 3, 4]
 
 [methods.mgcn-dns]                       # the defaults of a method
-[methods.plain]                          # a name of one's own for a method with parameters
+[methods.plain]                          # any name, for a method with parameters
 method = "mgcn-dns"
 params = { graph_learning = "none", node_selection = "none" }
-[methods.tau]                            # a grid: every combination is tried
+[methods.tau]                            # a grid: all combinations of the values
 method = "mgcn-dns"
 grid = { tau = [0.1, 1.0] }
 
@@ -28,38 +28,28 @@ from typing import Any
 from manyview.base.parameters import parameter_path
 from manyview.data.splits import PROTOCOLS
 from manyview.errors import InputError, ManyviewError, PlanError, did_you_mean
-from manyview.experiments.artifacts import KEEPABLE
+from manyview.experiments.artifacts import ARTIFACTS
 from manyview.experiments.trial import Trial
 from manyview.methods import find_method
 from manyview.validation import check_choice, check_number
 
 PLANS = files("manyview.experiments") / "plans"
-KEYS = (
-    "title",
-    "about",
-    "datasets",
-    "label_ratios",
-    "protocols",
-    "seeds",
-    "keep",
-    "methods",
-    "paper",
-)
-ENTRY_KEYS = (
-    "title", "method", "params", "grid", "datasets", "label_ratios", "keep", "seeds", "max_memory",
-)  # fmt: skip
+# Settings of a plan that an entry under [methods] may override.
+COMMON_KEYS = ("title", "datasets", "label_ratios", "seeds", "artifacts")
+KEYS = (*COMMON_KEYS, "about", "protocols", "methods", "paper")
+ENTRY_KEYS = (*COMMON_KEYS, "method", "params", "grid", "max_memory")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of a study's table: the trials of all seeds belong to it.
+    """One cell of a study's table: the trials of all seeds.
 
     Attributes
     ----------
     entry
         Name of the plan's method entry.
     point
-        The values of the entry's grid, by name; empty without one.
+        Values of the entry's grid, by name; empty without a grid.
     """
 
     dataset: str
@@ -71,15 +61,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Entry:
-    """A method as a plan names it, with parameters that are not to have their default.
+    """A method of a plan, with the parameters that differ from the defaults.
 
     Attributes
     ----------
     paths
-        Path of every parameter by the name the plan has for it, such as tau ->
-        node_selection__tau.
+        Path of each parameter by its name in the plan, such as tau -> node_selection__tau.
     max_memory
-        GB a fit may use; None is what is free.
+        GB that a fit may use; None is all free memory.
     """
 
     name: str
@@ -90,12 +79,12 @@ class Entry:
     datasets: tuple[str, ...]
     label_ratios: tuple[float, ...]
     seeds: tuple[int, ...]
-    keep: tuple[str, ...]
+    artifacts: tuple[str, ...]
     paths: Mapping[str, str] = field(default_factory=dict)
     max_memory: float | None = None
 
     def points(self) -> list[dict[str, Any]]:
-        """Every combination of the grid's values; one empty point without a grid."""
+        """Return all combinations of the grid's values; one empty point without a grid."""
         return [
             dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())
         ]
@@ -103,7 +92,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Plan:
-    """A study as its file declares it.
+    """The content of a plan file.
 
     Attributes
     ----------
@@ -123,7 +112,7 @@ class Plan:
     )
 
     def cells(self) -> dict[Cell, list[Trial]]:
-        """Return every cell of the study with its trials, one a seed."""
+        """Return each cell of the study with its trials, one per seed."""
         return {
             Cell(dataset, entry.name, tuple(point.items()), ratio, protocol): [
                 Trial(
@@ -133,7 +122,7 @@ class Plan:
                     ratio,
                     protocol,
                     seed,
-                    entry.keep,
+                    entry.artifacts,
                     entry.max_memory,
                 )
                 for seed in entry.seeds
@@ -152,14 +141,14 @@ class Plan:
 
 
 def plan_names() -> list[str]:
-    """Names of the plans that come with manyview."""
+    """Return the names of the plans that come with manyview."""
     return sorted(
         file.name.removesuffix(".toml") for file in PLANS.iterdir() if file.name.endswith(".toml")
     )
 
 
 def load_plan(name: str) -> Plan:
-    """Read a plan by its name, or a file of one's own by its path."""
+    """Read a plan by its name, or a plan file by its path."""
     path = Path(name)
     if name in plan_names():
         text, origin = (PLANS / f"{name}.toml").read_text(encoding="utf-8"), f"plan {name!r}"
@@ -191,7 +180,7 @@ def _plan(document: Mapping[str, Any], name: str, origin: str) -> Plan:
         "datasets": datasets,
         "label_ratios": document.get("label_ratios", [0.1]),
         "seeds": document.get("seeds", list(range(5))),
-        "keep": document.get("keep", []),
+        "artifacts": document.get("artifacts", []),
     }
     try:
         for protocol in protocols:
@@ -220,7 +209,7 @@ def _entry(name: str, given: Mapping[str, Any], origin: str) -> Entry:
     params = {key: _value(value) for key, value in given.get("params", {}).items()}
     grid = {key: [_value(one) for one in values] for key, values in given.get("grid", {}).items()}
     if "random_state" in (*params, *grid):
-        raise InputError(f"{origin} may not set random_state; the seeds of the plan do.")
+        raise InputError(f"{origin} may not set random_state; use the plan's seeds.")
     try:
         paths = {name: parameter_path(method(), name) for name in (*params, *grid)}
     except InputError as error:
@@ -233,8 +222,8 @@ def _entry(name: str, given: Mapping[str, Any], origin: str) -> Entry:
     for seed in given["seeds"]:
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise InputError(f"seeds of {origin} must be whole numbers from 0; got {seed!r}.")
-    for what in given["keep"]:
-        check_choice(f"a word in keep of {origin}", what, KEEPABLE)
+    for artifact in given["artifacts"]:
+        check_choice(f"an artifact of {origin}", artifact, ARTIFACTS)
     return Entry(
         name=name,
         title=given.get("title", method.card.title if method.card.name == name else name),
@@ -244,14 +233,14 @@ def _entry(name: str, given: Mapping[str, Any], origin: str) -> Entry:
         datasets=tuple(_texts(given["datasets"], f"datasets of {origin}")),
         label_ratios=tuple(float(ratio) for ratio in given["label_ratios"]),
         seeds=tuple(given["seeds"]),
-        keep=tuple(given["keep"]),
+        artifacts=tuple(given["artifacts"]),
         paths=paths,
         max_memory=given.get("max_memory"),
     )
 
 
 def _value(value: Any) -> Any:
-    """TOML has no word for nothing: "none" is it."""
+    """Return None for "none", since TOML has no null."""
     return None if value == "none" else value
 
 

@@ -1,13 +1,13 @@
-"""The store of a study: one line a trial, in a file that no crash can damage.
+"""The store of a study: one record per trial, in a file that survives crashes.
 
-    STORE/records.jsonl     one JSON record a line; only ever added to
-    STORE/running/KEY       who is at work on a trial; gone when it is recorded
-    STORE/cache/            results of single steps that several trials share
-    STORE/lock              held for the moment of a change
+    STORE/records.jsonl     one JSON record per line; lines are only added
+    STORE/running/KEY       which process runs a trial; removed when it is recorded
+    STORE/cache/            intermediate results that trials have in common
+    STORE/lock              held during a change
 
-A record is written and flushed to the disk in one go under the lock. What a crash leaves of a
-line half written is cut off by the next writer and skipped by readers. Several runners, also on
-several machines with a common folder, may work on one store.
+A record is written and flushed to disk in one step under the lock. A half-written line after a
+crash is skipped by readers and cut off by the next writer. Several runners may use one store, also
+from several machines with a common folder.
 """
 
 import json
@@ -26,12 +26,12 @@ from manyview.errors import DataFileError
 
 RECORDS_NAME, RUNNING_NAME, CACHE_NAME, LOCK_NAME = "records.jsonl", "running", "cache", "lock"
 DONE = "done"
-SILENT_AFTER = 300.0  # seconds without a sign after which a runner elsewhere counts as dead
+SILENT_AFTER = 300.0  # seconds without a heartbeat after which a remote runner counts as dead
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Who is at work on a trial."""
+    """The process that runs a trial."""
 
     host: str
     pid: int
@@ -39,11 +39,11 @@ class Claim:
 
     @classmethod
     def mine(cls) -> "Claim":
-        """Make the claim of this process."""
+        """Return the claim of this process."""
         return cls(socket.gethostname(), os.getpid(), time.time())
 
     def is_alive(self, file: Path) -> bool:
-        """Whether the runner still works: asked here, guessed by its last sign elsewhere."""
+        """Whether the process runs: here by its id, on other machines by its last heartbeat."""
         if self.host == socket.gethostname():
             return _process_runs(self.pid)
         with suppress(OSError):
@@ -61,11 +61,11 @@ class Store:
 
     @property
     def cache_folder(self) -> Path:
-        """Where trials may leave what other trials can use."""
+        """Return the folder of intermediate results that trials have in common."""
         return self.folder / CACHE_NAME
 
     def open(self) -> None:
-        """Make the folder and see that it can be written, before any work starts."""
+        """Make the folder and check that it can be written, before any work starts."""
         try:
             (self.folder / RUNNING_NAME).mkdir(parents=True, exist_ok=True)
             probe = self.folder / RUNNING_NAME / f".probe-{socket.gethostname()}-{os.getpid()}"
@@ -75,14 +75,14 @@ class Store:
             raise self._not_written(error) from error
 
     def records(self) -> dict[str, dict[str, Any]]:
-        """Return the last record of every key; lines that were never finished are skipped."""
+        """Return the last record of each key; unfinished lines are skipped."""
         file = self.folder / RECORDS_NAME
         try:
             size = file.stat().st_size
         except FileNotFoundError:
             self._known, self._read_until = {}, 0
             return self._known
-        if size < self._read_until:  # somebody put another file in its place
+        if size < self._read_until:  # the file was replaced
             self._known, self._read_until = {}, 0
         with file.open("rb") as stream:
             stream.seek(self._read_until)
@@ -98,9 +98,9 @@ class Store:
     def claim(
         self, keys: Iterable[str], *, retried: Mapping[str, dict[str, Any]] | None = None
     ) -> str | None:
-        """Take the first trial that nobody did or does; None where there is none.
+        """Claim the first trial that is neither recorded nor running; None if there is none.
 
-        A trial whose record is still that in `retried` counts as not done.
+        A trial whose record equals that in `retried` counts as not recorded.
         """
         retried = retried or {}
         with self._lock():
@@ -117,7 +117,7 @@ class Store:
         return None
 
     def add(self, record: dict[str, Any]) -> None:
-        """Write a trial's record and give its claim back."""
+        """Write a trial's record and release its claim."""
         line = json.dumps(record, sort_keys=True, separators=(",", ":")) + "\n"
         with self._lock():
             file = self.folder / RECORDS_NAME
@@ -135,12 +135,12 @@ class Store:
             self._release(record["key"])
 
     def release(self, key: str) -> None:
-        """Give a claim back without a record."""
+        """Release a claim without a record."""
         with self._lock():
             self._release(key)
 
-    def sign_of_life(self, keys: Iterable[str]) -> None:
-        """Tell runners on other machines that this one still works on its trials."""
+    def heartbeat(self, keys: Iterable[str]) -> None:
+        """Show runners on other machines that these trials still run."""
         for key in keys:
             with suppress(OSError):
                 os.utime(self.folder / RUNNING_NAME / key)
@@ -174,13 +174,13 @@ class Store:
 
     def _not_written(self, error: OSError) -> DataFileError:
         return DataFileError(
-            f"The store {self.folder} cannot be written: {error.strerror or error}. What is in it "
-            "is whole; free the disk or name another folder, and run again to go on."
+            f"The store {self.folder} cannot be written: {error.strerror or error}. Its records "
+            "are intact. Free disk space or name another folder, and run again to continue."
         )
 
 
 def _end_of_last_line(stream: Any) -> int:
-    """Position behind the last whole line of an open file."""
+    """Return the position after the last complete line of an open file."""
     end = stream.seek(0, os.SEEK_END)
     position = end
     while position > 0:
@@ -198,6 +198,6 @@ def _process_runs(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it runs, for somebody else
+    except OSError:  # it runs, for another user
         return True
     return True

@@ -1,4 +1,4 @@
-"""A study: a plan's trials, which of them are done, and how far it is."""
+"""A study: the trials of a plan and their records."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,14 +14,14 @@ from manyview.experiments.trial import Trial, checksum_of
 
 @dataclass(frozen=True)
 class Shard:
-    """The part of a study that one job of a cluster's job array does: number i of n, from 1."""
+    """The part of a study for one job of a cluster's job array: number i of n, from 1."""
 
     number: int
     n_shards: int
 
     @classmethod
     def parse(cls, text: str) -> "Shard":
-        """Read `i/n`.
+        """Parse `i/n`.
 
         Examples
         --------
@@ -30,16 +30,18 @@ class Shard:
         """
         number, slash, n_shards = text.partition("/")
         if not (slash and number.isdecimal() and n_shards.isdecimal()):
-            raise InputError(f"a shard must be written as i/n, such as 2/5; got {text!r}.")
+            raise InputError(
+                f"shard must be written as i/n, such as 2/5; got {text!r}.", parameter="shard"
+            )
         shard = cls(int(number), int(n_shards))
         if not 1 <= shard.number <= shard.n_shards:
-            raise InputError(f"a shard i/n must have 1 <= i <= n; got {text!r}.")
+            raise InputError(f"shard i/n must have 1 <= i <= n; got {text!r}.", parameter="shard")
         return shard
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is; `n_absent` trials need data that are not here."""
+    """Progress of a study; `n_absent` trials need data that are missing."""
 
     n_trials: int
     n_done: int
@@ -50,7 +52,7 @@ class Progress:
 
     @property
     def n_open(self) -> int:
-        """Trials that nobody has begun and that could be."""
+        """Return the number of trials that are left and not running."""
         return self.n_trials - self.n_done - self.n_failed - self.n_running - self.n_absent
 
 
@@ -61,7 +63,7 @@ class Study:
     Attributes
     ----------
     skipped
-        Data sets that are not here, and what to do about it.
+        Data sets that are missing, with the reason.
     """
 
     plan: Plan
@@ -73,7 +75,7 @@ class Study:
 
     @classmethod
     def open(cls, plan: Plan, folder: Path, data_dir: str | None = None) -> "Study":
-        """Find every trial's key; data sets that are absent are set aside with a reason."""
+        """Find the key of each trial; missing data sets are skipped with a reason."""
         study = cls(plan, Store(folder), data_dir)
         checksums: dict[str, str] = {}
         for dataset in plan.datasets:
@@ -82,7 +84,7 @@ class Study:
             except DataFileError as error:
                 study.skipped[dataset] = str(error)
                 known = find_card(dataset).sha256 if dataset in CATALOG else None
-                if known is not None:  # results from elsewhere can still be shown
+                if known is not None:  # its records can still be shown
                     checksums[dataset] = known
         for cell, trials in plan.cells().items():
             if cell.dataset not in checksums:
@@ -95,7 +97,7 @@ class Study:
     def pending(
         self, *, retry_failed: bool = False, shard: Shard | None = None
     ) -> dict[str, Trial]:
-        """Trials to do, by key, in the plan's order."""
+        """Return the trials to run, by key, in the plan's order."""
         records = self.store.records()
         chosen = list(self.keys.items())
         if shard is not None:
@@ -108,19 +110,19 @@ class Study:
         }
 
     def records_of(self, cell: Cell) -> list[dict[str, Any]]:
-        """Return the records of a cell's trials, those that exist."""
+        """Return the records of a cell's trials."""
         records = self.store.records()
         return [records[key] for key in self.cells.get(cell, ()) if key in records]
 
     def failed(self) -> Iterator[dict[str, Any]]:
-        """Return the records of trials that failed."""
+        """Return the records of failed trials."""
         records = self.store.records()
         return (
             records[key] for key in self.keys if key in records and records[key]["status"] != DONE
         )
 
     def progress(self) -> Progress:
-        """Count what is done."""
+        """Count the trials by their state."""
         records = self.store.records()
         mine = [records[key] for key in self.keys if key in records]
         return Progress(

@@ -1,4 +1,4 @@
-"""One trial: one method, fitted once on one split of one data set."""
+"""A trial: one method, fitted once on one split of one data set."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 from manyview.errors import InputError
-from manyview.experiments.artifacts import keep_from, watch_test_accuracy
+from manyview.experiments.artifacts import collect_artifacts, record_test_accuracy
 from manyview.methods import find_method
 from manyview.runs.records import PACKAGES, score
 from manyview.runs.sources import DataSource
@@ -29,18 +29,18 @@ from manyview.system.memory import peak_memory, reset_peak_memory
 
 @dataclass(frozen=True)
 class Trial:
-    """What decides a trial's outcome, but for the content of the data and the code.
+    """The settings that decide a trial's outcome, besides the data and the code.
 
     Attributes
     ----------
     dataset
         A name of the catalog, or a path.
     params
-        Parameters of the method that are not to have their default.
-    keep
+        Parameters of the method that differ from the defaults.
+    artifacts
         What to store besides the scores: "curve", "weights", "graphs".
     max_memory
-        GB the fit may use; None is what is free. Not part of the key.
+        GB that the fit may use; None is all free memory. Not part of the key.
     """
 
     dataset: str
@@ -49,11 +49,11 @@ class Trial:
     label_ratio: float = 0.1
     protocol: str = "stratified"
     seed: int = 0
-    keep: tuple[str, ...] = ()
+    artifacts: tuple[str, ...] = ()
     max_memory: float | None = None
 
     def describe(self) -> dict[str, Any]:
-        """Return the trial as plain values, as a record holds it."""
+        """Return the trial as plain values, as in its record."""
         described = {
             "dataset": self.dataset,
             "method": self.method,
@@ -62,19 +62,19 @@ class Trial:
             "protocol": self.protocol,
             "seed": self.seed,
         }
-        optional = {"keep": list(self.keep), "max_memory": self.max_memory}
+        optional = {"artifacts": list(self.artifacts), "max_memory": self.max_memory}
         return described | {name: value for name, value in optional.items() if value}
 
     @classmethod
     def from_description(cls, described: Mapping[str, Any]) -> "Trial":
-        """Make the trial that `describe` told of."""
-        return cls(**{**described, "keep": tuple(described.get("keep", ()))})
+        """Return the trial of a description."""
+        return cls(**{**described, "artifacts": tuple(described.get("artifacts", ()))})
 
     def key(self, checksum: str) -> str:
-        """Name the trial by the content of all that defines it.
+        """Return a digest of everything that defines the trial.
 
-        Whoever changes the data, the method's code (by its card's version), a parameter, the
-        split or the seed gets another key; a new name for the same data does not matter.
+        It changes with the content of the data, the version on the method's card, a parameter,
+        the split and the seed, but not with the name of the data.
         """
         content = replace(self, max_memory=None).describe() | {
             "dataset": checksum,
@@ -85,7 +85,7 @@ class Trial:
 
 
 def checksum_of(dataset: str, data_dir: str | None = None) -> str:
-    """Checksum of the content of a data set, without reading it into memory."""
+    """Return the checksum of a data set's content, without reading it into memory."""
     source = DataSource((dataset,), data_dir=data_dir)
     source.check_here()
     files = [
@@ -113,11 +113,12 @@ def _checksum(stamps: tuple[tuple[str, int, int], ...]) -> str:
 def run_trial(trial: Trial, dataset: Dataset, cache_folder: Path | None = None) -> dict[str, Any]:
     """Fit the method with all but the split's labels hidden, and score it on the hidden ones.
 
-    The method is given nothing but the views and the labels of the split.
+    The method sees only the views and the labels of the split. Fits with the same cache folder
+    read neighbors and other intermediate results from there.
 
     Returns
     -------
-    Plain values: scores, times, what was kept, and a checksum of the predictions.
+    Plain values: scores, times, artifacts and a checksum of the predictions.
     """
     if dataset.labels is None:
         raise InputError(f"{dataset.name} has no labels, so nothing can be scored on it.")
@@ -134,7 +135,7 @@ def run_trial(trial: Trial, dataset: Dataset, cache_folder: Path | None = None) 
         warnings.simplefilter("always", ConvergenceWarning)
         with (
             config_context(cache_dir=cache_folder, max_memory=max_memory),
-            watch_test_accuracy(trial.keep, dataset.labels, hidden) as curve,
+            record_test_accuracy(trial.artifacts, dataset.labels, hidden) as curve,
         ):
             model.fit(dataset.views, labels)
     seconds = perf_counter() - start
@@ -161,12 +162,12 @@ def run_trial(trial: Trial, dataset: Dataset, cache_folder: Path | None = None) 
             if issubclass(one.category, ConvergenceWarning)
         ],
     }
-    kept = keep_from(model, trial.keep, dataset.labels, curve)
-    return {name: value for name, value in numbers.items() if value not in (None, [])} | kept
+    artifacts = collect_artifacts(model, trial.artifacts, dataset.labels, curve)
+    return {name: value for name, value in numbers.items() if value not in (None, [])} | artifacts
 
 
 def versions() -> dict[str, str]:
-    """Versions that a result may hang on."""
+    """Return the versions of the packages that decide a result."""
     return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 

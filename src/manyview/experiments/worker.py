@@ -1,9 +1,9 @@
-"""A worker: one process that runs one trial after another and can be stopped at any moment.
+"""A worker: a process that runs one trial after the other and can be stopped at any time.
 
     python -m manyview.experiments.worker
 
-reads one JSON document a line, a trial and where its data are, and replies to each with one line,
-its outcome. It ends when its input does, so none is left behind when the runner is killed.
+reads one JSON document per line, a trial and the folder of its data, and replies with one line, its
+outcome. It ends with its input, so that no process is left when the runner is killed.
 """
 
 import json
@@ -33,7 +33,7 @@ Outcome = dict[str, Any]
 
 
 def attempt(trial: Trial, data_dir: str | None, cache_folder: Path | None) -> Outcome:
-    """Run a trial; whatever goes wrong becomes its outcome."""
+    """Run a trial; an error becomes its outcome."""
     try:
         numbers = run_trial(trial, _load(trial.dataset, data_dir), cache_folder)
         return {"status": DONE, **numbers, "versions": versions()}
@@ -53,12 +53,12 @@ def _load(name: str, data_dir: str | None) -> Dataset:
 
 
 class Worker:
-    """A process of its own, given trials one by one.
+    """A separate process that runs trials one by one.
 
     Parameters
     ----------
     bell
-        Set whenever an reply has come.
+        Set when a reply arrives.
     """
 
     def __init__(
@@ -95,12 +95,12 @@ class Worker:
         self.key, self._started = key, time.monotonic()
         line = json.dumps({"trial": trial.describe(), **self._place}) + "\n"
         assert self._process.stdin is not None
-        with suppress(OSError):  # where it has just died, `outcome` will tell
+        with suppress(OSError):  # if it has just died, `outcome` reports it
             self._process.stdin.write(line.encode())
             self._process.stdin.flush()
 
     def outcome(self) -> Outcome | None:
-        """Return the outcome of the trial, None while it runs; one over a limit is stopped."""
+        """Return the outcome of the trial, None while it runs; stop it at a limit."""
         seconds = time.monotonic() - self._started
         if not self._replies.empty():
             reply = self._replies.get()
@@ -130,7 +130,7 @@ class Worker:
         return outcome
 
     def stop(self) -> None:
-        """End the process, whatever it is doing."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
         if self._process.stdin is not None:
@@ -145,11 +145,11 @@ class Worker:
     def _died(self, seconds: float) -> Outcome:
         code = self._process.wait()
         self._restart()
-        if code == -signal.SIGKILL:  # what the system does when memory runs out
+        if code == -signal.SIGKILL:  # the system does this when memory runs out
             return _stopped(
-                OUT_OF_MEMORY, "the system killed its process, as it does without memory", seconds
+                OUT_OF_MEMORY, "the system killed its process, probably out of memory", seconds
             )
-        return _stopped(FAILED, f"its process ended by itself, with code {code}", seconds)
+        return _stopped(FAILED, f"its process ended with code {code}", seconds)
 
 
 def _stopped(status: str, reason: str, seconds: float) -> Outcome:
@@ -157,7 +157,7 @@ def _stopped(status: str, reason: str, seconds: float) -> Outcome:
 
 
 def _listen(stream: IO[bytes], replies: "queue.Queue[bytes]", bell: threading.Event) -> None:
-    """Pass a process's lines on, and an empty one when it has ended."""
+    """Queue the lines of a process, and an empty one when it has ended."""
     with stream:
         for line in stream:
             replies.put(line)
@@ -167,9 +167,9 @@ def _listen(stream: IO[bytes], replies: "queue.Queue[bytes]", bell: threading.Ev
 
 
 def main() -> None:
-    """Serve trials until the input ends."""
+    """Run trials until the input ends."""
     replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print goes to the error stream, not among the replies
+    os.dup2(2, 1)  # prints of libraries go to standard error, not among the replies
     requests: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
     while True:
@@ -184,7 +184,7 @@ def main() -> None:
 def _read_requests(requests: "queue.Queue[str]") -> None:
     for line in sys.stdin:
         requests.put(line)
-    os._exit(0)  # the runner is gone; whatever is being done, nobody waits for it
+    os._exit(0)  # the runner is gone, and nobody waits for the outcome
 
 
 if __name__ == "__main__":

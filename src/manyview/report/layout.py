@@ -1,4 +1,4 @@
-"""Plain text, well set: sections with a heading at the left, and tables."""
+"""Plain text for terminals: sections with a heading on the left, and tables."""
 
 from collections.abc import Sequence
 from textwrap import wrap
@@ -7,7 +7,7 @@ MAX_WIDTH = 100
 
 
 def set_sections(sections: Sequence[tuple[str, Sequence[str]]], width: int) -> str:
-    """Set each section's paragraphs beside its heading; those of several lines stay as they are.
+    """Write each section's paragraphs next to its heading, wrapped unless they contain newlines.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def set_sections(sections: Sequence[tuple[str, Sequence[str]]], width: int) -> s
 
 
 def set_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> str:
-    """Set a table in columns; `align` has < or > for each.
+    """Write a table; `align` has < or > per column.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def set_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) 
 
 
 def signed(value: float) -> str:
-    """Write a part of a sum with its sign, to two decimals; nothing is +0.00.
+    """Write a term of a sum with its sign and two decimals; zero is +0.00.
 
     Examples
     --------

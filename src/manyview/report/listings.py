@@ -1,6 +1,6 @@
-"""The catalog, told to people and machines."""
+"""Lists of data sets and methods, as text and as JSON documents."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -8,9 +8,11 @@ from manyview.base.classifier import MultiViewClassifier
 from manyview.data.catalog.cards import DatasetCard
 from manyview.report.layout import set_sections, set_table
 
+NOT_SETTINGS = ("device", "verbose", "random_state")
+
 
 def catalog_text(cards: Iterable[tuple[DatasetCard, bool]]) -> str:
-    """List data sets in a table; each comes with whether its data are here."""
+    """List data sets in a table, each with whether its file is available."""
     rows = [
         (
             card.name,
@@ -22,13 +24,13 @@ def catalog_text(cards: Iterable[tuple[DatasetCard, bool]]) -> str:
         )
         for card, here in cards
     ]
-    header = ("name", "in the paper", "samples", "features", "classes", "here")
+    header = ("name", "in the paper", "samples", "features", "classes", "found")
     return set_table(header, rows, "<<><><")
 
 
 def card_text(card: DatasetCard, here: bool, width: int) -> str:
-    """Tell all that is known about one data set."""
-    names = ", ".join(card.view_names) or "not known"
+    """Show the details of one data set."""
+    names = ", ".join(card.view_names) or "unknown"
     place = "computed, needs no file" if card.file is None else card.file
     sections = [
         ("Name", [f"{card.name}: {card.title}"]),
@@ -38,8 +40,8 @@ def card_text(card: DatasetCard, here: bool, width: int) -> str:
         ("Views", [names]),
         ("Source", [card.source]),
         ("Defects", list(card.defects) or ["none known"]),
-        ("File", [place if here else f"{place}, not here: set MANYVIEW_DATA or --data-dir"]),
-        ("SHA-256", [card.sha256 or "not known"]),
+        ("File", [place if here else f"{place}, not found: set MANYVIEW_DATA or --data-dir"]),
+        ("SHA-256", [card.sha256 or "unknown"]),
     ]
     return set_sections(sections, width)
 
@@ -54,22 +56,21 @@ def _features(card: DatasetCard) -> str:
     return f"{sizes} + {card.n_graphs} graphs" if card.n_graphs else sizes
 
 
-NOT_SETTINGS = ("device", "verbose", "random_state")
-
-
 def methods_text(methods: Iterable[type[MultiViewClassifier]], width: int) -> str:
-    """List methods: paper, cost, whether they label new samples, and their defaults."""
+    """List methods with paper, cost, defaults, and whether they label new samples."""
     sections = []
     for method in methods:
         card = method.card
+        params = shown_params(method().get_params()).items()
         sections.append(
             (
                 card.name,
                 [
                     f"{card.paper}, {card.year}.",
                     f"New samples: {'yes' if method.is_inductive() else 'no'}. "
-                    f"Given graphs: {'yes' if method.takes_graphs else 'no'}. Cost: {card.cost}.",
-                    f"Defaults: {_defaults(method)}.",
+                    f"Precomputed graphs: {'yes' if method.takes_graphs else 'no'}. "
+                    f"Cost: {card.cost}.",
+                    f"Defaults: {', '.join(f'{name}={value}' for name, value in params)}.",
                     "",
                 ],
             )
@@ -78,7 +79,7 @@ def methods_text(methods: Iterable[type[MultiViewClassifier]], width: int) -> st
 
 
 def method_document(method: type[MultiViewClassifier]) -> dict[str, Any]:
-    """Return what there is to know about a method as a JSON document."""
+    """Return a method's card, abilities and defaults as a JSON document."""
     return {
         **asdict(method.card),
         "is_inductive": method.is_inductive(),
@@ -87,7 +88,17 @@ def method_document(method: type[MultiViewClassifier]) -> dict[str, Any]:
     }
 
 
-def _defaults(method: type[MultiViewClassifier]) -> str:
-    params = method().get_params()
-    shown = (f"{name}={value}" for name, value in params.items() if name not in NOT_SETTINGS)
-    return ", ".join(shown)
+def shown_params(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what does not change a model: the device, the seed, and groups listed by path.
+
+    Examples
+    --------
+    >>> shown_params({"device": "cpu", "graph": None, "graph__metric": "cosine", "hidden": 64})
+    {'graph__metric': 'cosine', 'hidden': 64}
+    """
+    groups = {path[:at] for path in params for at in range(len(path)) if path[at:].startswith("__")}
+    return {
+        path: value
+        for path, value in params.items()
+        if path.split("__")[-1] not in NOT_SETTINGS and path not in groups
+    }

@@ -1,4 +1,4 @@
-"""A tuning and a proposal, told to people."""
+"""Tuning results and labeling proposals as text for a terminal."""
 
 import shlex
 from typing import Any
@@ -11,34 +11,34 @@ from manyview.tuning.search import Step
 from manyview.tuning.tuned_data import TUNING_NAME, TunedData
 
 STOPPED = {
-    "minutes": "; the time was over",
-    "interrupted": "; then interrupted, and the same command goes on",
-    "exhausted": "; there was nothing left to try",
+    "minutes": "; the time limit was reached",
+    "interrupted": "; then interrupted; the same command continues",
+    "exhausted": "; all configurations were tried",
 }
 FILES = {
     "tuning.json": "the parameters, for: manyview fit --params",
-    "trials.csv": "every configuration with its score",
-    "importance.svg": "what mattered",
+    "candidates.csv": "every configuration with its score",
+    "importance.svg": "importance of each parameter",
 }
 
 
 def tuning_text(tuned: TunedData, width: int) -> str:
-    """Say what was tried, what was chosen beside the defaults, and what to do next."""
+    """Summarize the candidates, the chosen parameters next to the defaults, and the next step."""
     tuning, data = tuned.tuning, tuned.data
-    n_tried = sum(trial.stage == "search" for trial in tuning.trials_)
+    n_tried = sum(one.stage == "search" for one in tuning.candidates_)
     sections = [
         ("Data", [f"{data.name}: {data.n_samples:,} samples, {tuned.n_labeled:,} labels seen"]),
         ("Method", [tuning.method]),
     ]
-    if tuning.trials_:
+    if tuning.candidates_:
         tried = f"{n_tried} configurations in {format_duration(tuning.seconds)}"
         sections.append(("Tried", [tried + STOPPED.get(tuning.stopped_, "")]))
     sections += [("", [""]), ("Result", [tuning.note_.replace("force=True", "--force"), ""])]
     result = sections[-1][1]
     result += [_params_table(tuned), ""]
     if tuning.importance_:
-        shares = ", ".join(f"{name} {share:.0%}" for name, share in tuning.importance_.items())
-        result += [f"What mattered: {shares}.", ""]
+        weights = ", ".join(f"{name} {weight:.0%}" for name, weight in tuning.importance_.items())
+        result += [f"Importance: {weights}.", ""]
     listed = [f"  {name:<15}  {FILES[name]}" for name in tuned.files]
     sections.append(("Files", ["\n".join([str(tuned.folder), *listed])]))
     sections.append(("Next", [f"fit with these parameters:\n  {next_command(tuned)}"]))
@@ -79,23 +79,23 @@ def next_command(tuned: TunedData) -> str:
 
 
 def step_line(step: Step) -> str:
-    """Tell of one trial: its score, its time, and how long the rest will take."""
-    trial = step.trial
-    name = "defaults" if trial.number == 0 else f"trial {trial.number}"
-    what = f"{name} again, on fresh folds" if trial.stage == "confirmation" else name
-    score = f"failed: {trial.error}" if trial.score is None else f"{trial.score:.4f}"
+    """Write one candidate with its score, its time, and an estimate of the remaining time."""
+    candidate = step.candidate
+    name = "defaults" if candidate.number == 0 else f"candidate {candidate.number}"
+    what = f"{name} again, on new folds" if candidate.stage == "confirmation" else name
+    score = f"failed: {candidate.error}" if candidate.score is None else f"{candidate.score:.4f}"
     left = f", about {format_duration(step.seconds_left)} left" if step.seconds_left > 0 else ""
-    return f"{what}: {score} ({format_duration(trial.seconds)}{left})"
+    return f"{what}: {score} ({format_duration(candidate.seconds)}{left})"
 
 
 def proposal_text(proposal: Proposal, width: int) -> str:
-    """List the samples to label next, with the predictions so far."""
+    """List the samples to label next, with their current predictions."""
     rows = [
         (name, str(label), f"{probability:.2f}") for name, label, probability in proposal.rows()
     ]
-    told = set_table(("sample_id", "label so far", "probability"), rows, "<<>")
-    n_open = f"{len(rows)} of {proposal.n_open:,} unlabeled samples ({proposal.strategy})"
-    sections = [("Run", [str(proposal.folder)]), ("Label next", [n_open, "", told])]
+    listed = set_table(("sample_id", "prediction", "probability"), rows, "<<>")
+    n_open = f"{len(rows)} of {proposal.n_unlabeled:,} unlabeled samples ({proposal.strategy})"
+    sections = [("Run", [str(proposal.folder)]), ("Label next", [n_open, "", listed])]
     return set_sections(sections, width)
 
 

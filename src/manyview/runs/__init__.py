@@ -1,1 +1,1 @@
-"""Runs: data in, a fitted model, its predictions and its record out, in a folder."""
+"""Runs: one fit, with its model, predictions and record in a folder."""

@@ -1,4 +1,4 @@
-"""The rule to abstain: predictions below a probability are written as unknown."""
+"""Abstention: predictions below a probability are written as `unknown`."""
 
 from dataclasses import dataclass
 
@@ -12,16 +12,10 @@ UNKNOWN_WORD = "unknown"
 
 @dataclass(frozen=True)
 class Abstention:
-    """What the rule did to the samples that came without a label.
+    """Effect of abstention on the samples without a label.
 
-    Attributes
-    ----------
-    below
-        Predictions of less than this probability are unknown.
-    n_predicted, n_unknown
-        Samples with a prediction, and the others.
-    accuracy
-        Share of the predictions that are right, where the truth is known; None where it is nowhere.
+    Predictions with a probability lower than `below` are unknown. `accuracy` is that of the
+    predictions whose true label is known; None if there are none.
     """
 
     below: float
@@ -31,7 +25,7 @@ class Abstention:
 
 
 def means_unknown(label: object) -> bool:
-    """Say whether a class is named as the samples without a prediction are.
+    """Whether a class has the name that marks samples without a prediction.
 
     Examples
     --------
@@ -42,16 +36,17 @@ def means_unknown(label: object) -> bool:
 
 
 def check_class_names(classes: np.ndarray) -> None:
-    """Refuse a class that could not be told from a sample without a prediction."""
+    """Refuse a class that has the name of samples without a prediction."""
     for label in filter(means_unknown, classes.tolist()):
         raise InputError(
-            f"a class is named {label!r}, which is what samples below abstain_below are called. "
-            "Rename it, or mark its samples as -1 if their label is not known."
+            f"abstain_below writes {UNKNOWN_WORD!r} for samples below it, and a class is named "
+            f"{label!r}. Rename the class, or mark its samples as -1 if their label is not known.",
+            parameter="abstain_below",
         )
 
 
 def abstain(predictions: np.ndarray, probabilities: np.ndarray, below: float | None) -> np.ndarray:
-    """Copy the predictions with those below the probability replaced by `unknown`.
+    """Return the predictions, with `unknown` for those below the probability.
 
     Examples
     --------
@@ -72,7 +67,7 @@ def describe_abstention(
     truth: np.ndarray | None,
     counts: np.ndarray,
 ) -> Abstention | None:
-    """Count what the rule does to the samples that count; None without a rule."""
+    """Count predicted and unknown samples among those that count; None without abstention."""
     if below is None:
         return None
     predicted = counts & (probabilities >= below)

@@ -1,4 +1,4 @@
-"""A copy of an `.h5mu` or `.h5ad` file with a run's results in it; the file itself stays."""
+"""A copy of an `.h5mu` or `.h5ad` file with a run's results; the file itself stays unchanged."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,23 +16,24 @@ COPY_STEM = "results"
 
 
 def check_annotated(names: Sequence[str]) -> None:
-    """Refuse data that are no single `.h5mu` or `.h5ad` file."""
+    """Refuse data other than one `.h5mu` or `.h5ad` file."""
     if len(names) != 1 or Path(names[0]).suffix.casefold() not in ANNOTATED_SUFFIXES:
         raise InputError(
             f"annotate is for one {' or '.join(ANNOTATED_SUFFIXES)} file; got {', '.join(names)}. "
-            "The predictions are in predictions.csv in any case."
+            "The predictions are in predictions.csv in any case.",
+            parameter="annotate",
         )
 
 
 def write_annotated_copy(
     source: Path, folder: Path, model: Any, sample_ids: Sequence[str], below: float | None
 ) -> None:
-    """Write `results.h5mu`, or `.h5ad`: what the source holds and what the model found."""
+    """Write `results.h5mu`, or `.h5ad`: the content of the source and the results."""
     data = load_annotated(source)
     annotate(data, model, sample_ids=sample_ids, min_probability=below or 0.0)
     target = folder / f"{COPY_STEM}{source.suffix.casefold()}"
     with whole_file(target) as temporary, catch_warnings():
-        simplefilter("ignore")  # of the library's own next version
+        simplefilter("ignore")  # the library announces its own changes
         if is_mudata(data):
             data.write_h5mu(temporary)
         else:

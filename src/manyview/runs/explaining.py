@@ -1,28 +1,28 @@
-"""Give the reasons of a run's predictions: of one sample, or of all, view by view."""
+"""Explain the predictions of a run: of one sample, or of all by removing views."""
 
-import csv
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from manyview.errors import DataFileError, InputError
+from manyview.errors import InputError
+from manyview.estimators.mixins import NetworkOutputsMixin
 from manyview.explain.records import Explanation, ViewEffect, find_sample
 from manyview.methods import METHODS, find_method
 from manyview.runs.predicting import match_views
-from manyview.runs.records import FORMAT_VERSION, PREDICTIONS_NAME, read_record
+from manyview.runs.records import FORMAT_VERSION, read_record, read_sample_ids
 from manyview.runs.sources import DataSource
 
 
 @dataclass(frozen=True)
 class RunReasons:
-    """Why a run predicted as it did.
+    """Explanation of a run's predictions.
 
     Attributes
     ----------
     explanation
-        Of one sample; None where none was asked for.
+        Of one sample; None if no sample was asked for.
     view_effects
-        What leaving each view out changes; accuracies are on the labels the fit was given.
+        What changes without each view; accuracies are on the labels of the fit.
     """
 
     folder: Path
@@ -32,7 +32,7 @@ class RunReasons:
     view_effects: tuple[ViewEffect, ...]
 
     def document(self) -> dict[str, Any]:
-        """Put everything into one JSON document."""
+        """Return the JSON document."""
         one = self.explanation
         return {
             "format": "manyview reasons",
@@ -47,31 +47,27 @@ class RunReasons:
 def explain_run(
     folder: Path, sample: str | None = None, source: DataSource | None = None
 ) -> RunReasons:
-    """Load the model of a run and read off the reasons, for the sample of this id.
+    """Load the model of a run and explain its predictions, that of `sample` in detail.
 
-    With a source of other data, `sample` is one of theirs, which came after the fit.
+    With a source of new data, `sample` is a sample of that data.
     """
     if source is not None and sample is None:
-        raise InputError("--data needs --sample, the id of one of the new samples; got none.")
+        raise InputError("--data needs --sample, the id of one of the new samples.")
     record = read_record(folder)
     method = find_method(record["method"])
-    if not hasattr(method, "explainer"):
-        able = ", ".join(name for name, one in METHODS.items() if hasattr(one, "explainer"))
+    if not issubclass(method, NetworkOutputsMixin):
+        able = [name for name, one in METHODS.items() if issubclass(one, NetworkOutputsMixin)]
         raise InputError(
-            f"{method.card.title} gives no reasons for its predictions; {folder} was fitted with "
-            f"it. Methods that do: {able}."
+            f"{method.card.title}, the method of {folder}, cannot explain its predictions. Methods "
+            f"that can: {', '.join(able)}."
         )
-    ids = _sample_ids(folder)
-    row = None if sample is None or source is not None else find_sample(sample, ids, len(ids))
-    model: Any = method.load(folder)
-    if len(model.transduction_) != len(ids):
-        raise DataFileError(
-            f"{folder / PREDICTIONS_NAME} has {len(ids)} samples, but the model was fitted with "
-            f"{len(model.transduction_)}: one of the two was changed. Fit the model again."
-        )
+    model = method.load(folder)
+    ids = read_sample_ids(folder, len(model.transduction_))
     explainer = model.explainer()
-    explanation = None if row is None else explainer.explain(row, ids)
-    if source is not None:
+    explanation = None
+    if sample is not None and source is None:
+        explanation = explainer.explain(find_sample(sample, ids, len(ids)), ids)
+    elif sample is not None and source is not None:
         data = source.load(record["params"].get("missing"))
         views, new_ids = match_views(data, record["data"], []), list(map(str, data.sample_ids))
         explanation = model.explain_new(views, sample, new_ids=new_ids, sample_ids=ids)
@@ -82,17 +78,3 @@ def explain_run(
         explanation=explanation,
         view_effects=explainer.view_effects(explainer.y_encoded),
     )
-
-
-def _sample_ids(folder: Path) -> list[str]:
-    """Read the ids of the fitted samples, in their order."""
-    file = folder / PREDICTIONS_NAME
-    try:
-        with file.open(newline="", encoding="utf-8") as lines:
-            return [row["sample_id"] for row in csv.DictReader(lines)]
-    except FileNotFoundError as error:
-        raise DataFileError(
-            f"{folder} has no {PREDICTIONS_NAME}, which names its samples. Fit the model again."
-        ) from error
-    except (OSError, ValueError, KeyError, csv.Error) as error:
-        raise DataFileError(f"{file} cannot be read: it is damaged.") from error

@@ -1,4 +1,4 @@
-"""Fit one method once, and leave the model, its predictions and the record in a folder."""
+"""Fit one method once, and write the model, its predictions and the record to a folder."""
 
 import json
 import re
@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.base.classifier import MultiViewClassifier
+from manyview.base.summary import FitSummary
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known, shown_names
 from manyview.data.splits import hide_labels
@@ -37,12 +39,13 @@ from manyview.runs.records import (
     csv_text,
     score,
 )
-from manyview.runs.settings import RunSettings
+from manyview.runs.settings import RunSettings, flat_params
 from manyview.system.files import write_whole
 
-N_DOUBTS = 5
-TOLD = (ConvergenceWarning, CalibrationWarning)  # warnings that belong to the run
-# From the record, the data, the labels the method saw and the model: files of the folder.
+N_LEAST_CONFIDENT = 5
+RECORDED_WARNINGS = (ConvergenceWarning, CalibrationWarning)
+# Makes more files of the folder (name -> content) from the record, the data, the labels the method
+# saw and the model.
 ExtraFiles = Callable[[Run, Dataset, np.ndarray, Any], Mapping[str, str]]
 PREDICTIONS_HEADER = ("sample_id", "label", "probability", "confidence", "known", "given")
 
@@ -50,12 +53,12 @@ PREDICTIONS_HEADER = ("sample_id", "label", "probability", "confidence", "known"
 def fit_run(
     settings: RunSettings, *, verbose: bool = False, extra_files: ExtraFiles | None = None
 ) -> Run:
-    """Load the data, hide labels where asked to, fit, and write the run's folder.
+    """Load the data, hide labels if asked to, fit, and write the run's folder.
 
-    The folder holds `predictions.csv`, `run.json`, `model.safetensors`, `model.json` and
-    `history.csv`, a copy of annotated data with the results in it where asked for, and what
-    `extra_files` makes, such as a report: name -> content. It appears when all of it is written;
-    a run that fails or is interrupted before it has learned anything leaves nothing.
+    The folder has `predictions.csv`, `run.json`, `model.safetensors`, `model.json` and
+    `history.csv`, optionally a copy of annotated data with the results, and the files that
+    `extra_files` returns, such as a report. It appears when all files are written; a run that
+    fails or is interrupted before the first epoch writes nothing.
     """
     settings.check()
     if settings.out is not None:
@@ -71,7 +74,7 @@ def fit_run(
         messages = _fit(model, data, labels)
         seconds = perf_counter() - start
         if verbose:
-            model.set_params(verbose=False)  # the screen is no property of the model
+            model.set_params(verbose=False)  # a saved model prints nothing
         run = _record(settings, folder, data, labels, model, seconds, messages)
         extras = {} if extra_files is None else extra_files(run, data, labels, model)
         _write(run, stage, data, labels, model, extras)
@@ -82,8 +85,8 @@ def labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
     """Return the labels the method may see."""
     if data.labels is None:
         raise InputError(
-            f"{data.name} has no labels, and some are needed. Name them with labels= (a file of "
-            "their own), label_column= (a column of the tables or of .obs) or labels_key= (a "
+            f"{data.name} has no labels, but some are needed. Name them with labels= (a file of "
+            "labels), label_column= (a column of the tables or of .obs) or labels_key= (a "
             "variable of a .mat or .npz file)."
         )
     if settings.label_ratio is None:
@@ -96,9 +99,10 @@ def labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
     )
     if settings.protocol == "random" and len(set(shown[is_known(shown)].tolist())) == 1:
         raise InputError(
-            f"protocol 'random' drew labels of one class alone with label_ratio="
+            f"protocol 'random' drew labels of only one class with label_ratio="
             f"{settings.label_ratio} and seed {settings.seed}; two classes are needed. "
-            "Raise the ratio, or use 'stratified'."
+            "Raise the ratio, or use 'stratified'.",
+            parameter="label_ratio",
         )
     return shown
 
@@ -109,15 +113,15 @@ def default_name(data: Dataset, settings: RunSettings) -> str:
     return f"{name}-{settings.method}-seed{settings.seed}"
 
 
-def _fit(model: Any, data: Dataset, labels: np.ndarray) -> list[str]:
-    """Fit, and return what the method warned of; other warnings go their usual way."""
+def _fit(model: MultiViewClassifier, data: Dataset, labels: np.ndarray) -> list[str]:
+    """Fit, and return the warnings to record; other warnings are raised as usual."""
     with warnings.catch_warnings(record=True) as caught:
-        for category in TOLD:
+        for category in RECORDED_WARNINGS:
             warnings.simplefilter("always", category)
         model.fit(data.views, labels)
     messages = []
     for warning in caught:
-        if issubclass(warning.category, TOLD):
+        if issubclass(warning.category, RECORDED_WARNINGS):
             messages.append(" ".join(str(warning.message).split()))
         else:
             warnings.warn_explicit(
@@ -131,7 +135,7 @@ def _record(
     folder: Path,
     data: Dataset,
     labels: np.ndarray,
-    model: Any,
+    model: MultiViewClassifier,
     seconds: float,
     messages: list[str],
 ) -> Run:
@@ -141,34 +145,35 @@ def _record(
     unseen = [label for label in data_record.classes if label not in known]
     if unseen:
         messages.append(
-            f"no sample of {len(unseen)} of {len(data_record.classes)} classes is labeled, so none "
-            f"can be found: {shown_names(unseen)}."
+            f"{len(unseen)} of {len(data_record.classes)} classes "
+            f"{'has' if len(unseen) == 1 else 'have'} no labeled sample and cannot be predicted: "
+            f"{shown_names(unseen)}."
         )
     if is_labeled.all():
-        messages.append("every sample came with a label, so none was left to label.")
+        messages.append("every sample has a label, so none was left to label.")
     if settings.abstain_below is None and any(map(means_unknown, known)):
         messages.append(
             "a class is named unknown. If it means that a label is not known, leave the label "
             "blank or write -1, and fit again."
         )
-    params = {name: value for name, value in model.get_params().items() if name != "verbose"}
-    curve = getattr(model, "training_curve_", None)
-    importance = getattr(model, "view_importance_", None)
+    summary = model.fit_summary()
+    curve = summary.training_curve
+    probabilities = model.label_distributions_.max(axis=1)
     return Run(
         folder=folder,
         settings=settings,
-        params=params,
+        params=flat_params(model),
         data=data_record,
         n_labeled=int(is_labeled.sum()),
         n_unlabeled=int((~is_labeled).sum()),
         training=TrainingRecord(
             seconds=round(seconds, 3),
-            n_neighbors=getattr(model, "n_neighbors_", None),
+            n_neighbors=summary.n_neighbors,
             n_epochs=None if curve is None else curve.n_epochs,
             stopped=None if curve is None else curve.stopped,
-            neighbor_recall=getattr(model, "neighbor_recall_", None),
-            n_networks=getattr(model, "n_networks_", 1),
-            scaling=getattr(model, "scaling_", None),
+            neighbor_recall=summary.neighbor_recall,
+            n_networks=summary.n_networks,
+            scaling=summary.scaling,
         ),
         classes=tuple(
             ClassRecord(
@@ -178,27 +183,19 @@ def _record(
             )
             for label in known
         ),
-        view_importance=(
-            None
-            if importance is None
-            else dict(zip(data.views.names, map(float, importance), strict=True))
-        ),
-        doubts=_doubts(data, model, ~is_labeled),
+        view_importance=summary.view_importance,
+        least_confident=_least_confident(data, model.transduction_, probabilities, ~is_labeled),
         scores=score(model.transduction_, data.labels, ~is_labeled),
         warnings=tuple(messages),
-        calibration=_calibration(model),
+        calibration=_calibration(summary),
         abstention=describe_abstention(
-            model.transduction_,
-            model.label_distributions_.max(axis=1),
-            settings.abstain_below,
-            data.labels,
-            ~is_labeled,
+            model.transduction_, probabilities, settings.abstain_below, data.labels, ~is_labeled
         ),
     )
 
 
-def _calibration(model: Any) -> CalibrationRecord | None:
-    found = getattr(model, "calibration_", None)
+def _calibration(summary: FitSummary) -> CalibrationRecord | None:
+    found = summary.calibration
     if found is None:
         return None
     before, after = (
@@ -210,14 +207,14 @@ def _calibration(model: Any) -> CalibrationRecord | None:
     )
 
 
-def _doubts(data: Dataset, model: Any, is_open: np.ndarray) -> tuple[LeastConfident, ...]:
-    samples = np.flatnonzero(is_open)
-    probabilities = model.label_distributions_.max(axis=1)
-    least = samples[np.argsort(probabilities[samples], kind="stable")[:N_DOUBTS]]
-    predictions = model.transduction_[least].tolist()
+def _least_confident(
+    data: Dataset, predictions: np.ndarray, probabilities: np.ndarray, is_unlabeled: np.ndarray
+) -> tuple[LeastConfident, ...]:
+    samples = np.flatnonzero(is_unlabeled)
+    least = samples[np.argsort(probabilities[samples], kind="stable")[:N_LEAST_CONFIDENT]]
     return tuple(
         LeastConfident(str(data.sample_ids[sample]), prediction, float(probabilities[sample]))
-        for sample, prediction in zip(least, predictions, strict=True)
+        for sample, prediction in zip(least, predictions[least].tolist(), strict=True)
     )
 
 
@@ -226,33 +223,34 @@ def _write(
     stage: Path,
     data: Dataset,
     labels: np.ndarray,
-    model: Any,
+    model: MultiViewClassifier,
     extras: Mapping[str, str],
 ) -> None:
+    below = run.settings.abstain_below
     try:
         model.save(stage)
-        predictions = _predictions(data, labels, model, run.settings.abstain_below)
-        write_whole(stage / PREDICTIONS_NAME, predictions)
-        write_whole(stage / HISTORY_NAME, _history(model))
+        write_whole(stage / PREDICTIONS_NAME, _predictions(data, labels, model, below))
+        write_whole(stage / HISTORY_NAME, _history(model.fit_summary()))
         document = json.dumps(run.document(), indent=2, ensure_ascii=False, default=str)
         write_whole(stage / RUN_NAME, document + "\n")
         for name, content in extras.items():
             write_whole(stage / name, content)
         if run.settings.annotate:
             (source,) = run.settings.source.paths()
-            names = data.sample_ids.tolist()
-            write_annotated_copy(source, stage, model, names, run.settings.abstain_below)
+            write_annotated_copy(source, stage, model, data.sample_ids.tolist(), below)
     except (DataFileError, OSError) as error:
         # Name the folder the user asked for, not the temporary one.
         cause = error.__cause__ if isinstance(error, DataFileError) else error
         raise not_written(run.folder, cause or error) from error
 
 
-def _predictions(data: Dataset, labels: np.ndarray, model: Any, below: float | None) -> str:
-    """One row a sample: the method's prediction, also where a label was given."""
+def _predictions(
+    data: Dataset, labels: np.ndarray, model: MultiViewClassifier, below: float | None
+) -> str:
+    """Return one row per sample with the predicted label, also where a label was given."""
     probabilities = model.label_distributions_.max(axis=1)
     predictions = abstain(model.transduction_, probabilities, below)
-    confidence = getattr(model, "node_confidence_", None)
+    confidence = model.fit_summary().node_confidence
     rows = (
         (
             sample_id,
@@ -276,8 +274,8 @@ def _predictions(data: Dataset, labels: np.ndarray, model: Any, below: float | N
     return csv_text(PREDICTIONS_HEADER, rows)
 
 
-def _history(model: Any) -> str:
-    curve = getattr(model, "training_curve_", None)
+def _history(summary: FitSummary) -> str:
+    curve = summary.training_curve
     pairs = [] if curve is None else zip(curve.loss, curve.labeled_accuracy, strict=True)
     rows = ((epoch, loss, accuracy) for epoch, (loss, accuracy) in enumerate(pairs, start=1))
     return csv_text(("epoch", "loss", "labeled_accuracy"), rows)

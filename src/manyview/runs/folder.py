@@ -1,4 +1,4 @@
-"""A run's folder: written whole or not at all."""
+"""The folder of a run: written completely or not at all."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from manyview.errors import DataFileError
 
 
 def check_free(folder: Path) -> None:
-    """Refuse a folder that holds something already, before any work starts."""
+    """Refuse a folder that is not empty, before any work starts."""
     if folder.is_dir():
         if any(folder.iterdir()):
             raise DataFileError(
@@ -23,17 +23,17 @@ def check_free(folder: Path) -> None:
 
 @contextmanager
 def staged_folder(folder: Path) -> Iterator[Path]:
-    """Offer a temporary folder to fill; its content is in `folder` once all went well.
+    """Yield a temporary folder to fill; its content moves to `folder` when the block ends.
 
-    When anything goes wrong, Ctrl-C included, nothing is left. The temporary folder lies
-    beside `folder`, or in it where it exists (it may be a disk of its own), and is made at
-    once, so that a place that cannot be written is found before the work.
+    If the block fails, Ctrl-C included, nothing is left. The temporary folder is made next to
+    `folder`, or in it if it exists (it may be another disk), before the block runs, so that a
+    place that cannot be written is found before the work.
     """
     check_free(folder)
     existed = folder.is_dir()
     home = folder if existed else folder.parent
     stage = home / f".{folder.name}.{token_hex(4)}.tmp"
-    made = [one for one in (home, *home.parents) if not one.exists()]  # innermost first
+    created = [one for one in (home, *home.parents) if not one.exists()]  # innermost first
     finished = False
     try:
         try:
@@ -52,13 +52,13 @@ def staged_folder(folder: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(stage, ignore_errors=True)
         if not finished:
-            for one in made:
+            for one in created:
                 with suppress(OSError):
                     one.rmdir()
 
 
 def not_written(path: Path, error: BaseException | None) -> DataFileError:
-    """Make the error for a place that could not be written, and say why."""
+    """Return the error for a place that could not be written, with the reason."""
     reason = error.strerror if isinstance(error, OSError) else None
     return DataFileError(f"{path} could not be written: {reason or error}. Nothing is left there.")
 

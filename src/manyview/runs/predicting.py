@@ -12,14 +12,7 @@ from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError
 from manyview.methods import find_method
 from manyview.runs.abstaining import UNKNOWN_WORD, abstain, check_class_names
-from manyview.runs.records import (
-    FORMAT_VERSION,
-    DataRecord,
-    Scores,
-    csv_text,
-    read_record,
-    score,
-)
+from manyview.runs.records import FORMAT_VERSION, DataRecord, Scores, csv_text, read_record, score
 from manyview.runs.sources import DataSource
 from manyview.system.files import write_whole
 from manyview.validation import check_fraction
@@ -32,11 +25,11 @@ class Prediction:
     Attributes
     ----------
     sample_ids, labels, probabilities
-        One a sample; `labels` has `unknown` below the probability `abstain_below`.
+        One per sample; a label is `unknown` if its probability is below `abstain_below`.
     scores
-        Where the new data came with labels, else None.
+        None if the new data have no labels.
     notes
-        What was done to make the new views those of the run.
+        How the new views were matched with those of the run.
     """
 
     folder: Path
@@ -51,20 +44,20 @@ class Prediction:
 
     @property
     def n_unknown(self) -> int:
-        """Number of samples without a prediction."""
+        """Return the number of samples without a prediction."""
         if self.abstain_below is None:
             return 0
         return sum(label == UNKNOWN_WORD for label in self.labels.tolist())
 
     def csv(self) -> str:
-        """Lay the labels out as CSV: sample_id, label, probability."""
+        """Return the labels as CSV: sample_id, label, probability."""
         return csv_text(
             ("sample_id", "label", "probability"),
             ((name, label, f"{probability:.6f}") for name, label, probability in self._rows()),
         )
 
     def document(self, out: Path | None) -> dict[str, Any]:
-        """Everything as one JSON document; the labels are in it unless they are in a file."""
+        """Return the JSON document, with the labels unless they are in a file."""
         predictions = [
             {"sample_id": name, "label": label, "probability": probability}
             for name, label, probability in self._rows()
@@ -95,8 +88,8 @@ def predict_run(
 ) -> Prediction:
     """Load the model of a run and label the samples of other data.
 
-    The views are matched by name; a single view may have another name than in the run. Predictions
-    of a probability below `abstain_below` become `unknown`; the scores are of all predictions.
+    Views are matched by name; a single view may have another name than in the run. Predictions
+    with a probability below `abstain_below` become `unknown`; the scores count all predictions.
     """
     if abstain_below is not None:
         check_fraction("abstain_below", abstain_below)
@@ -112,8 +105,8 @@ def predict_run(
     views = match_views(data, fitted, notes)
     if data.sha256 == fitted["sha256"]:
         notes.append(
-            "These are the data of the fit, labeled here as if they were new; for the fitted "
-            f"samples themselves see {folder / 'predictions.csv'}."
+            "These are the data of the fit, labeled as if they were new. The predictions of the "
+            f"fit are in {folder / 'predictions.csv'}."
         )
     probabilities = model.predict_proba(views)
     labels = model.classes_[probabilities.argmax(axis=1)]
@@ -131,7 +124,7 @@ def predict_run(
 
 
 def write_predictions(prediction: Prediction, file: Path) -> None:
-    """Write the labels as CSV, in place of what the file held before."""
+    """Write the labels as CSV, replacing the file."""
     write_whole(file, prediction.csv())
 
 
@@ -148,13 +141,13 @@ def match_views(data: Dataset, fitted: dict[str, Any], notes: list[str]) -> Mult
     views = data.views
     names = [*fitted["views"], *fitted["graphs"]]
     if len(names) == views.n_views == 1 and views.names[0] != names[0]:
-        notes.append(f"View {views.names[0]} is taken for the run's only view, {names[0]}.")
+        notes.append(f"View {views.names[0]} is used as the run's only view, {names[0]}.")
         (given,) = views.names
         columns = {names[0]: views.columns[given]} if given in views.columns else {}
         views = MultiView({names[0]: views[given]}, graphs=fitted["graphs"], columns=columns)
     if set(names) != set(views.names):
         raise InputError(
-            f"{data.name} must hold the views of the run ({', '.join(names)}); it holds "
-            f"{', '.join(views.names)}. A table's view is named by its file."
+            f"{data.name} must have the views of the run ({', '.join(names)}); it has "
+            f"{', '.join(views.names)}. A table's view is named after its file."
         )
     return views

@@ -1,4 +1,4 @@
-"""Records of runs: what was given, what was done, what was found."""
+"""Records of runs: data, settings, training and results."""
 
 import csv
 import json
@@ -20,14 +20,14 @@ from manyview.runs.abstaining import Abstention
 from manyview.runs.settings import RunSettings
 from manyview.runs.sources import DataSource
 
-FORMAT, FORMAT_VERSION = "manyview run", 1
+FORMAT, FORMAT_VERSION = "manyview run", 2
 PACKAGES = ("manyview", "torch", "numpy", "scipy", "scikit-learn")
 RUN_NAME, PREDICTIONS_NAME, HISTORY_NAME = "run.json", "predictions.csv", "history.csv"
 
 
 @dataclass(frozen=True)
 class DataRecord:
-    """The data of a run; `views` has the number of features of each view that is no graph."""
+    """The data of a run; `views` maps each feature view to its number of features."""
 
     name: str
     paths: tuple[str, ...]
@@ -40,7 +40,7 @@ class DataRecord:
 
     @classmethod
     def of(cls, data: Dataset, source: DataSource) -> "DataRecord":
-        """Note down what was read."""
+        """Describe the data that were read."""
         labels = data.labels
         classes = [] if labels is None else sorted(set(labels[is_known(labels)].tolist()))
         return cls(
@@ -57,7 +57,10 @@ class DataRecord:
 
 @dataclass(frozen=True)
 class ClassRecord:
-    """One class: how many samples came with its label, and how many others were given it."""
+    """One class.
+
+    `n_labeled` samples have its label, and `n_found` others are predicted to.
+    """
 
     label: Any
     n_labeled: int
@@ -66,11 +69,10 @@ class ClassRecord:
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """How the fit went; None for what a method does not have.
+    """Facts about the fit; None for what a method does not have.
 
-    `neighbor_recall` is the share of the true neighbors in each view's graph; 1 where they were
-    searched exactly. `n_networks` counts those that were trained one after the other; epochs are
-    those of the last. `scaling` is that of each view.
+    `n_epochs` counts the epochs of the last of the `n_networks` that were trained. By view,
+    `neighbor_recall` is the fraction of true neighbors found (1 for exact search).
     """
 
     seconds: float
@@ -84,7 +86,10 @@ class TrainingRecord:
 
 @dataclass(frozen=True)
 class LeastConfident:
-    """A sample whose label is little certain."""
+    """A sample whose predicted label has a low probability.
+
+    `label` is the predicted one.
+    """
 
     sample_id: str
     label: Any
@@ -93,7 +98,7 @@ class LeastConfident:
 
 @dataclass(frozen=True)
 class Scores:
-    """Agreement of predictions with a truth that the method did not see."""
+    """Agreement of predictions with labels that the method did not see."""
 
     n_scored: int
     accuracy: float
@@ -103,9 +108,9 @@ class Scores:
 
 @dataclass(frozen=True)
 class CalibrationRecord:
-    """How probabilities were calibrated; the errors (ECE) are on the held-out labels.
+    """Calibration of the probabilities, with its error (ECE) on the held-out labels.
 
-    `is_weak` where the labels are too few for more than a hint.
+    `is_weak` means that there are too few labels for a reliable temperature.
     """
 
     temperature: float
@@ -122,20 +127,22 @@ class Run:
 
     Attributes
     ----------
+    params
+        See `flat_params`.
     n_labeled, n_unlabeled
         Samples whose label the method saw, and the others.
     classes
-        The classes the method knows.
+        Classes with a labeled sample.
     view_importance
-        Share of each view; None where the method has none.
-    doubts
-        The unlabeled samples of least probability.
+        Weight of each view; None if the method has none.
+    least_confident
+        The unlabeled samples with the lowest probabilities.
     scores
-        On the hidden labels; None where none were hidden.
+        On the hidden labels; None without hidden labels.
     calibration
-        None where the probabilities are as the method gives them.
+        None if the probabilities were not calibrated.
     abstention
-        None where every sample gets a prediction.
+        None if every sample gets a prediction.
     """
 
     folder: Path
@@ -147,14 +154,14 @@ class Run:
     training: TrainingRecord
     classes: tuple[ClassRecord, ...]
     view_importance: dict[str, float] | None
-    doubts: tuple[LeastConfident, ...]
+    least_confident: tuple[LeastConfident, ...]
     scores: Scores | None
     warnings: tuple[str, ...]
     calibration: CalibrationRecord | None = None
     abstention: Abstention | None = None
 
     def document(self) -> dict[str, Any]:
-        """Put everything into one JSON document, the content of `run.json`."""
+        """Return the JSON document that `run.json` holds."""
         asked = self.settings
         return {
             "format": FORMAT,
@@ -190,7 +197,7 @@ class Run:
             "training": asdict(self.training),
             "classes": [asdict(one) for one in self.classes],
             "view_importance": self.view_importance,
-            "least_certain": [asdict(one) for one in self.doubts],
+            "least_confident": [asdict(one) for one in self.least_confident],
             "scores": None if self.scores is None else asdict(self.scores),
             "calibration": None if self.calibration is None else asdict(self.calibration),
             "abstention": None if self.abstention is None else asdict(self.abstention),
@@ -202,28 +209,54 @@ def read_record(folder: Path) -> dict[str, Any]:
     """Read the `run.json` of a run's folder."""
     if not folder.is_dir():
         near = [one.name for one in folder.parent.glob("*") if one.is_dir()]
-        way_out = did_you_mean(folder.name, near) or " `manyview fit DATA --out FOLDER` makes one."
-        raise DataFileError(f"There is no run {folder}.{way_out}")
+        hint = did_you_mean(folder.name, near) or " `manyview fit DATA --out FOLDER` makes one."
+        raise DataFileError(f"There is no run {folder}.{hint}")
     file = folder / RUN_NAME
     if not file.is_file():
         raise DataFileError(f"{folder} is not the folder of a run: it has no {RUN_NAME}.")
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataFileError(f"{file} cannot be read: it is damaged or cut short.") from error
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise DataFileError(f"{file} is not the record of a manyview run.")
+    record = read_document(file, FORMAT, "the record of a manyview run")
     if record.get("format_version") != FORMAT_VERSION:
         made_by = record.get("versions", {}).get("manyview")
         raise DataFileError(
             f"{file} has format version {record.get('format_version')}, this manyview reads "
-            f"version {FORMAT_VERSION}. Use manyview {made_by}."
+            f"version {FORMAT_VERSION}. Fit the model again, or use manyview {made_by}."
         )
     return record
 
 
+def read_document(file: Path, name: str, kind: str) -> dict[str, Any]:
+    """Read a JSON document whose field `format` is the given name."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataFileError(f"{file} cannot be read: it is damaged or cut short.") from error
+    if not isinstance(document, dict) or document.get("format") != name:
+        raise DataFileError(f"{file} is not {kind}.")
+    return document
+
+
+def read_sample_ids(folder: Path, n_samples: int) -> list[str]:
+    """Read the ids of a run's samples, in the order of the fit; the model has this many."""
+    file = folder / PREDICTIONS_NAME
+    try:
+        with file.open(newline="", encoding="utf-8") as lines:
+            ids = [row["sample_id"] for row in csv.DictReader(lines)]
+    except FileNotFoundError as error:
+        raise DataFileError(
+            f"{folder} has no {PREDICTIONS_NAME}, which holds the sample ids. Fit the model again."
+        ) from error
+    except (OSError, ValueError, KeyError, csv.Error) as error:
+        raise DataFileError(f"{file} cannot be read: it is damaged.") from error
+    if len(ids) != n_samples:
+        raise DataFileError(
+            f"{file} has {len(ids)} samples, but the model was fitted with {n_samples}: one of "
+            "the two was changed. Fit the model again."
+        )
+    return ids
+
+
 def score(predictions: np.ndarray, truth: np.ndarray | None, counts: np.ndarray) -> Scores | None:
-    """Compare predictions with the truth where it is known, on the samples that count.
+    """Score predictions on the samples that count and whose true label is known.
 
     Examples
     --------
@@ -235,24 +268,24 @@ def score(predictions: np.ndarray, truth: np.ndarray | None, counts: np.ndarray)
     scored = counts & is_known(truth)
     if not scored.any():
         return None
-    # Numbers instead of labels: scikit-learn knows no objects that are booleans.
+    # Numbers instead of labels: scikit-learn does not take objects that are booleans.
     given, wanted = predictions[scored].tolist(), truth[scored].tolist()
     number_of = {label: number for number, label in enumerate(dict.fromkeys([*wanted, *given]))}
-    y_encoded = np.array([number_of[label] for label in given])
-    true_codes = np.array([number_of[label] for label in wanted])
-    present = np.unique(true_codes)
+    y_pred = np.array([number_of[label] for label in given])
+    y_true = np.array([number_of[label] for label in wanted])
+    present = np.unique(y_true)
     return Scores(
-        n_scored=len(y_encoded),
-        accuracy=float((y_encoded == true_codes).mean()),
+        n_scored=len(y_pred),
+        accuracy=float((y_pred == y_true).mean()),
         balanced_accuracy=float(
-            recall_score(true_codes, y_encoded, labels=present, average="macro", zero_division=0)
+            recall_score(y_true, y_pred, labels=present, average="macro", zero_division=0)
         ),
-        macro_f1=float(f1_score(true_codes, y_encoded, average="macro", zero_division=0)),
+        macro_f1=float(f1_score(y_true, y_pred, average="macro", zero_division=0)),
     )
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Lay rows out as CSV; None is blank."""
+    """Return rows as CSV; None is blank."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)

@@ -1,10 +1,12 @@
-"""What a run is asked for, and a method's parameters as a user types them."""
+"""Settings of a run, and a method's parameters as a user types them."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from manyview.base.parameters import parameter_path
 from manyview.data.splits import PROTOCOLS
@@ -24,17 +26,17 @@ class RunSettings:
     Attributes
     ----------
     params
-        Parameters of the method that are not to have their default.
+        Parameters of the method that differ from the defaults.
     label_ratio
-        Share of the labels to keep; the others are hidden, and scored. None keeps all.
+        Fraction of the labels to use; the others are hidden and used for scoring. None uses all.
     seed
-        Of the split and of the method.
+        Random seed for the split and the model.
     abstain_below
-        Predictions of less than this probability are written as `unknown`. None keeps all.
+        Predictions with a lower probability are written as `unknown`. None keeps all.
     annotate
-        Whether to leave a copy of an `.h5mu` or `.h5ad` file with the results in it.
+        Whether to write a copy of an `.h5mu` or `.h5ad` file with the results.
     out
-        The run's folder; None makes one from the names of data and method.
+        Folder of the run; None names it after the data and the method.
     """
 
     source: DataSource
@@ -48,21 +50,24 @@ class RunSettings:
     out: Path | None = None
 
     def check(self) -> None:
-        """Refuse what can be known to be wrong before any file is opened."""
+        """Refuse wrong settings before any file is opened."""
         model = find_method(self.method)()
         for name in self.params:
             parameter_path(model, name)
         check_choice("protocol", self.protocol, PROTOCOLS)
         check_whole_number("seed", self.seed, at_least=0)
         if self.label_ratio is not None and not 0 < self.label_ratio <= 1:
-            raise InputError(f"label_ratio must be above 0 and at most 1; got {self.label_ratio}.")
+            raise InputError(
+                f"label_ratio must be above 0 and at most 1; got {self.label_ratio}.",
+                parameter="label_ratio",
+            )
         if self.abstain_below is not None:
             check_fraction("abstain_below", self.abstain_below)
         if self.annotate:
             check_annotated(self.source.names)
 
     def build_model(self, *, verbose: bool) -> Any:
-        """Make the classifier, not yet fitted."""
+        """Return the classifier, not yet fitted."""
         model = find_method(self.method)()
         common = {"random_state": self.seed, "verbose": verbose}
         known = model.get_params(deep=False)
@@ -71,11 +76,36 @@ class RunSettings:
         return model.set_params(**params)
 
 
-def parse_params(texts: Sequence[str]) -> dict[str, Any]:
-    """Turn `name=value` texts into parameters.
+def flat_params(model: BaseEstimator) -> dict[str, Any]:
+    """Return the parameters that decide a fit, by path, with plain values.
 
-    A value is a number, true, false, none, a text (quotes may be left out), a list
-    `[a, b]` or a table `{a = 1}`.
+    Groups of parameters are left out in favor of their members, and so are `verbose` and the
+    parameters of an inner estimator that the outer one sets, such as `estimator__scaling`.
+
+    Examples
+    --------
+    >>> from manyview.estimators.manyview import ManyviewClassifier
+    >>> params = flat_params(ManyviewClassifier())
+    >>> params["graph__n_neighbors"], params["estimator__hidden"], "estimator__scaling" in params
+    ('auto', 64, False)
+    """
+    params: dict[str, Any] = model.get_params()
+    groups = {path.rpartition("__")[0] for path in params}
+    replaced = {f"estimator__{name}" for name in model.get_params(deep=False)}
+    return {
+        path: value
+        for path, value in params.items()
+        if path not in groups
+        and path != "verbose"
+        and "__".join(path.split("__")[:2]) not in replaced
+    }
+
+
+def parse_params(texts: Sequence[str]) -> dict[str, Any]:
+    """Parse `name=value` texts.
+
+    A value is a number, true, false, none, a string (quotes are optional), a list `[a, b]` or a
+    table `{a = 1}`.
 
     Examples
     --------
@@ -86,9 +116,9 @@ def parse_params(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not (name and equals and value):
-            raise InputError(f"a parameter must be written as name=value; got {text!r}.")
+            raise InputError(f"-p must be written as -p name=value; got {text!r}.")
         if name in params:
-            raise InputError(f"parameter {name!r} is given twice: {params[name]!r} and {value!r}.")
+            raise InputError(f"-p {name} is given twice: {params[name]!r} and {value!r}.")
         params[name] = _parse_value(value)
     return params
 
@@ -100,13 +130,13 @@ def _parse_value(text: str) -> Any:
         (value,) = tomllib.loads(f"value = {text}").values()
     except ValueError:  # not TOML, or more than one line of it
         return _parse_loosely(text)
-    if isinstance(value, dict):  # a class is a number where its key is one, as in files of labels
+    if isinstance(value, dict):  # a key of digits is a number, as in files of labels
         return {int(key) if key.isdecimal() else key: item for key, item in value.items()}
     return value
 
 
 def _parse_loosely(text: str) -> Any:
-    """Read what TOML refuses: numbers such as `.5`, and texts without quotes."""
+    """Parse what TOML refuses: numbers such as `.5`, and strings without quotes."""
     if text.startswith("[") and text.endswith("]"):
         return [_parse_value(item.strip()) for item in text[1:-1].split(",") if item.strip()]
     try:

@@ -1,4 +1,4 @@
-"""Where a run's data come from: the catalog, by name, or files, by path."""
+"""Sources of a run's data: a data set of the catalog, by name, or files, by path."""
 
 import os
 from dataclasses import asdict, dataclass, field, replace
@@ -15,7 +15,7 @@ from manyview.errors import DataFileError, InputError, did_you_mean
 
 @dataclass(frozen=True)
 class DataSource:
-    """What a user names as data, and how it is to be read.
+    """The data a user names, and how to read them.
 
     Attributes
     ----------
@@ -24,9 +24,9 @@ class DataSource:
     labels
         A file of labels.
     data_dir
-        Folder of the catalog's files; MANYVIEW_DATA where it is None.
+        Folder of the catalog's files; None is MANYVIEW_DATA.
     options
-        Choices between readings of one file.
+        How to read the files.
     """
 
     names: tuple[str, ...]
@@ -37,7 +37,7 @@ class DataSource:
     def load(self, missing: str | None = None) -> Dataset:
         """Load the data set of the catalog, or read the files.
 
-        `missing`, a parameter of the method, says whether single values may be unknown.
+        `missing`, a parameter of the method, is "impute" if single values may be missing.
         """
         card = self._card()
         if card is None:
@@ -48,19 +48,19 @@ class DataSource:
         if not Path(self.names[0]).exists():
             return dataset
         note = (
-            f"{card.name} is taken from the catalog; what lies here under that name is not "
-            f"read. Write {os.curdir}{os.sep}{self.names[0]} to read it."
+            f"{card.name} is the data set of the catalog, not the file or folder of that name "
+            f"here. Write {os.curdir}{os.sep}{self.names[0]} to read that."
         )
         return replace(dataset, notes=(*dataset.notes, note))
 
     def check_here(self) -> None:
-        """Refuse a data set of the catalog whose file is not here, without opening it."""
+        """Refuse a data set of the catalog whose file is missing, without opening it."""
         card = self._card()
         if card is not None:
             check_available(card, self.data_dir)
 
     def paths(self) -> list[Path]:
-        """Absolute paths of what is read; none for data that need no file."""
+        """Return the absolute paths that are read; none for data without a file."""
         card = self._card()
         if card is None:
             return [Path(name).expanduser().resolve() for name in self.names]
@@ -89,10 +89,12 @@ class DataSource:
     def _refuse_reader_options(self, card: DatasetCard) -> None:
         given = {"labels": self.labels, **asdict(self.options)}
         wrong = [
-            f"{name}=" for name, value in given.items() if value is not None and name != "missing"
+            f"--{name.replace('_', '-')}"
+            for name, value in given.items()
+            if value is not None and name != "missing"
         ]
         if wrong:
             raise InputError(
-                f"{', '.join(wrong)} can only be passed for data read from files; "
-                f"{card.name!r} is in the catalog, which knows how to read it."
+                f"{' and '.join(wrong)} can only be used with files; {card.name!r} is a data set "
+                "of the catalog."
             )

@@ -1,1 +1,1 @@
-"""Tuning: parameters chosen by hiding known labels, and what to label next."""
+"""Tuning: choose parameters by cross-validation on the known labels."""

@@ -1,10 +1,9 @@
-"""Folds: score a model by hiding known labels, and compare two on the same folds."""
+"""Folds of the known labels: score a model on them, and compare two models."""
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -16,7 +15,7 @@ from manyview.tuning.scorers import LabelScorer
 
 @dataclass(frozen=True)
 class Folds:
-    """Splits of the known labels, the same for every model that is scored on them."""
+    """Splits of the known labels, the same for every model."""
 
     samples: TransductiveViews
     labels: np.ndarray
@@ -31,26 +30,26 @@ class Folds:
         split: LabelHidingSplit,
         scorer: LabelScorer,
     ) -> "Folds":
-        """Hide labels as a split says."""
+        """Split the known labels."""
         return cls(samples, labels, tuple(split.split(samples, labels)), scorer)
 
     def score(self, model: MultiViewClassifier) -> list[float]:
-        """Fit the model once a fold on all samples, and score it on the labels hidden there."""
+        """Fit the model on all samples per fold, and score it on the labels hidden there."""
         return [self._score_one(model, train, test) for train, test in self.splits]
 
     def _score_one(self, model: MultiViewClassifier, train: np.ndarray, test: np.ndarray) -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(self.samples[train], self.labels[train])
-        curve: Any = getattr(model, "training_curve_", None)
+        curve = model.fit_summary().training_curve
         if curve is not None and curve.stopped == "interrupted":
-            raise KeyboardInterrupt  # a fit takes Ctrl-C as its end; here it is that of all
+            raise KeyboardInterrupt  # a fit ends early on Ctrl-C; here it ends the tuning
         return self.scorer(model, self.samples[test], self.labels[test])
 
 
 @dataclass(frozen=True)
 class Gain:
-    """By how much one model is better than another on the same folds, and how sure that is."""
+    """Difference of two models' scores on the same folds, with its standard error."""
 
     mean: float
     standard_error: float

@@ -1,11 +1,11 @@
-"""What a tuning found: the chosen parameters beside the defaults, and all that was tried."""
+"""The result of a tuning: chosen parameters, defaults and all candidates."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from manyview.base.classifier import MultiViewClassifier
 from manyview.tuning.folds import Gain
-from manyview.tuning.journal import CONFIRMATION, SEARCH, Trial
+from manyview.tuning.journal import CONFIRMATION, SEARCH, Candidate
 
 FORMAT, FORMAT_VERSION = "manyview tuning", 1
 
@@ -17,22 +17,23 @@ class Tuning:
     Attributes
     ----------
     best_params_, default_params_
-        The tuned parameters, as chosen and as they were; equal where nothing was clearly better.
+        The tuned parameters, as chosen and before; equal if no candidate was clearly better.
     best_estimator_
         The method with the chosen parameters, fitted with all labels.
     best_score_, default_score_
-        Mean scores on the same folds; None where nothing was scored.
+        Mean scores on the same folds; None if nothing was scored.
     gain_
-        Of the chosen over the defaults, fold by fold; None where they are the defaults.
-    trials_
-        Everything that was tried, defaults first, then what was scored again to confirm it.
+        Of the chosen parameters over the defaults; None if they are the defaults.
+    candidates_
+        All candidates, the defaults first, then those of the confirmation.
     importance_
-        Share of each parameter in what made scores differ; empty where too little was tried.
+        Fraction of the variance of the scores that each parameter explains; empty with few
+        candidates.
     note_
         Why the parameters were chosen, one sentence.
     stopped_
-        "done", "minutes", "interrupted", "exhausted" (nothing left to try) or "weak" (too few
-        labels to try anything).
+        "done", "minutes", "interrupted", "exhausted" (no candidate left) or "weak" (too few
+        labels to tune).
     """
 
     method: str
@@ -44,46 +45,46 @@ class Tuning:
     best_score_: float | None
     default_score_: float | None
     gain_: Gain | None
-    trials_: tuple[Trial, ...]
+    candidates_: tuple[Candidate, ...]
     importance_: dict[str, float]
     note_: str
     stopped_: str
 
     @property
     def is_default(self) -> bool:
-        """Whether the defaults were kept."""
+        """Whether the chosen parameters are the defaults."""
         return self.best_params_ == self.default_params_
 
     @property
     def seconds(self) -> float:
-        """Time of all trials together."""
-        return sum(trial.seconds for trial in self.trials_)
+        """Return the time of all candidates together."""
+        return sum(candidate.seconds for candidate in self.candidates_)
 
     def table(self) -> list[dict[str, Any]]:
-        """Return one row a trial: stage, score, gain over the defaults, parameters.
+        """Return one row per candidate: stage, score, gain over the defaults, parameters.
 
         As records for `pandas.DataFrame`.
         """
-        defaults = {trial.stage: trial.scores for trial in self.trials_ if trial.number == 0}
+        defaults = {one.stage: one.scores for one in self.candidates_ if one.number == 0}
         rows = []
-        for trial in self.trials_:
-            gain = Gain.between(trial.scores, defaults[trial.stage]) if trial.scores else None
+        for one in self.candidates_:
+            gain = Gain.between(one.scores, defaults[one.stage]) if one.scores else None
             rows.append(
                 {
-                    "trial": trial.number,
-                    "stage": trial.stage,
-                    "score": trial.score,
+                    "candidate": one.number,
+                    "stage": one.stage,
+                    "score": one.score,
                     "gain": None if gain is None else gain.mean,
                     "standard_error": None if gain is None else gain.standard_error,
-                    "seconds": round(trial.seconds, 3),
-                    "error": trial.error,
-                    **trial.params,
+                    "seconds": round(one.seconds, 3),
+                    "error": one.error,
+                    **one.params,
                 }
             )
         return rows
 
     def document(self) -> dict[str, Any]:
-        """Put everything but the model into one JSON document, the content of `tuning.json`."""
+        """Return the JSON document, everything but the model."""
         return {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -98,8 +99,8 @@ class Tuning:
             "note": self.note_,
             "stopped": self.stopped_,
             "seed": self.seed,
-            "n_trials": sum(trial.stage == SEARCH for trial in self.trials_),
-            "n_confirmed": sum(trial.stage == CONFIRMATION for trial in self.trials_),
+            "n_candidates": sum(candidate.stage == SEARCH for candidate in self.candidates_),
+            "n_confirmed": sum(candidate.stage == CONFIRMATION for candidate in self.candidates_),
             "seconds": round(self.seconds, 1),
             "importance": self.importance_,
         }

@@ -1,6 +1,7 @@
-"""What to try next, and what mattered: Optuna, asked anew each time from the trials so far.
+"""Choose the next candidate, and measure parameter importance, with Optuna.
 
-Nothing is kept between two questions, so a tuning that was stopped goes on as if it had not been.
+Optuna's study is built again from the candidates for each call, so a tuning that was stopped
+continues as if it had not been.
 """
 
 import json
@@ -11,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from manyview.errors import InputError
-from manyview.tuning.journal import Trial
+from manyview.tuning.journal import Candidate
 
 if TYPE_CHECKING:
     import optuna
     from optuna.distributions import BaseDistribution
 
-N_ATTEMPTS = 50  # draws until one is new; a space in which none is has been tried out
-MIN_TRIALS = 6  # below, what mattered is a guess
+N_ATTEMPTS = 50  # draws until a new candidate; if there is none, the space is exhausted
+MIN_CANDIDATES = 6  # for parameter importance
 
 
 def need_optuna() -> None:
-    """Refuse to tune without Optuna, and say how to get it."""
+    """Refuse to tune without Optuna."""
     try:
         import optuna  # noqa: F401
     except ImportError:
@@ -30,15 +31,15 @@ def need_optuna() -> None:
 
 
 def next_params(
-    trials: Sequence[Trial], distributions: "Mapping[str, BaseDistribution]", seed: int
+    candidates: Sequence[Candidate], distributions: "Mapping[str, BaseDistribution]", seed: int
 ) -> dict[str, Any] | None:
-    """Ask for a configuration that was not tried yet; None where there is none left."""
+    """Return parameters that were not tried yet; None if there are none left."""
     from optuna.samplers import TPESampler
 
-    tried = {signature(trial.params) for trial in trials}
-    with _study(trials, distributions) as study:
+    tried = {signature(candidate.params) for candidate in candidates}
+    with _study(candidates, distributions) as study:
         for attempt in range(N_ATTEMPTS):
-            state = np.random.SeedSequence([seed, len(trials), attempt]).generate_state(1)
+            state = np.random.SeedSequence([seed, len(candidates), attempt]).generate_state(1)
             study.sampler = TPESampler(seed=int(state[0]))
             params = dict(study.ask(dict(distributions)).params)
             if signature(params) not in tried:
@@ -47,46 +48,46 @@ def next_params(
 
 
 def importances(
-    trials: Sequence[Trial], distributions: "Mapping[str, BaseDistribution]", seed: int
+    candidates: Sequence[Candidate], distributions: "Mapping[str, BaseDistribution]", seed: int
 ) -> dict[str, float]:
-    """Share of each parameter in what made scores differ, by functional ANOVA; largest first.
+    """Return the fraction of the scores' variance per parameter, by functional ANOVA, sorted.
 
-    Empty where few trials, or equal scores, tell nothing.
+    Empty with few candidates or equal scores.
     """
     from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 
-    done = [trial for trial in trials if trial.scores]
-    if len(done) < MIN_TRIALS or len({trial.score for trial in done}) == 1:
+    done = [candidate for candidate in candidates if candidate.scores]
+    if len(done) < MIN_CANDIDATES or len({candidate.score for candidate in done}) == 1:
         return {}
     with _study(done, distributions) as study:
         found = get_param_importances(study, evaluator=FanovaImportanceEvaluator(seed=seed))
-    return {name: float(share) for name, share in found.items()}
+    return {name: float(fraction) for name, fraction in found.items()}
 
 
 def signature(params: Mapping[str, Any]) -> str:
-    """Write parameters so that equal ones are equal texts."""
+    """Return equal strings for equal parameters."""
     return json.dumps(dict(params), sort_keys=True)
 
 
 @contextmanager
 def _study(
-    trials: Sequence[Trial], distributions: "Mapping[str, BaseDistribution]"
+    candidates: Sequence[Candidate], distributions: "Mapping[str, BaseDistribution]"
 ) -> "Iterator[optuna.Study]":
-    """Make a study that knows the trials; those outside the space, and the failed, are left out."""
+    """Build a study of the candidates, without failed ones and those outside the space."""
     import optuna
 
     verbosity = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
         study = optuna.create_study(direction="maximize")
-        for trial in trials:
-            if trial.scores:
+        for candidate in candidates:
+            if candidate.scores:
                 with suppress(ValueError, TypeError):  # defaults may lie outside the space
                     study.add_trial(
                         optuna.trial.create_trial(
-                            params=trial.params,
+                            params=candidate.params,
                             distributions=dict(distributions),
-                            value=trial.score,
+                            value=candidate.score,
                         )
                     )
         yield study

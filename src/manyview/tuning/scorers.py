@@ -1,4 +1,4 @@
-"""Scorers that leave unknown labels out, for scikit-learn's `scoring=`."""
+"""Scorers that ignore unknown labels, for scikit-learn's `scoring=`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +9,12 @@ from manyview.data.label_values import is_known
 from manyview.errors import InputError
 from manyview.runs.records import score
 
-SMALLEST = float(np.finfo(np.float64).eps)  # a class the model does not know has no probability
+SMALLEST = float(np.finfo(np.float64).eps)  # probability of a class the model does not have
 
 
 @dataclass(frozen=True)
 class LabelScorer:
-    """Score a fitted model on the rows whose label is known; more is better.
+    """Score a fitted model on the rows whose label is known; higher is better.
 
     Called as scikit-learn calls a scorer, with the model, the views and the labels.
     """
@@ -36,7 +36,7 @@ class LabelScorer:
 
 
 def log_loss(probabilities: np.ndarray, classes: np.ndarray, labels: np.ndarray) -> float:
-    """Mean of -log of the probability that each sample's label was given.
+    """Return the mean of -log(probability of the true label).
 
     Examples
     --------

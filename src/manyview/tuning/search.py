@@ -1,4 +1,4 @@
-"""Tune: choose a method's parameters by hiding known labels, and nothing else."""
+"""Tune: choose a method's parameters by cross-validation on the known labels."""
 
 import warnings
 from collections.abc import Callable
@@ -17,36 +17,38 @@ from manyview.data.labels import check_labels
 from manyview.data.views import check_views
 from manyview.errors import InputError
 from manyview.methods import find_method
+from manyview.runs.settings import flat_params
 from manyview.tuning.folds import Folds
-from manyview.tuning.journal import CONFIRMATION, SEARCH, Journal, Trial, stored_seed
+from manyview.tuning.journal import CONFIRMATION, SEARCH, Candidate, Journal, stored_seed
 from manyview.tuning.result import Tuning
 from manyview.tuning.sampler import importances, need_optuna, next_params
 from manyview.tuning.scorers import SCORERS
 from manyview.tuning.space import Space, as_distributions, check_space, default_space, described
-from manyview.tuning.verdict import Verdict, candidates, judge
+from manyview.tuning.verdict import Verdict, contenders, judge
 from manyview.validation import check_choice, check_number, check_whole_number, draw_seed
 
-WEAK = 2  # labels of a typical class, up to which hiding some says little
+WEAK = 2  # labels per class (median) up to which cross-validation is not reliable
 N_SPLITS = 5
 
 
 @dataclass(frozen=True)
 class Step:
-    """How far a tuning is; handed out after every trial.
+    """Progress of a tuning, after each candidate.
 
     Attributes
     ----------
     seconds_left
-        At the mean time of the trials so far, and within the budget; the confirmation included.
+        Estimated from the mean time per candidate, within the time limit; includes the
+        confirmation.
     """
 
-    trial: Trial
+    candidate: Candidate
     n_done: int
-    n_trials: int
+    n_candidates: int
     seconds_left: float
 
 
-OnTrial = Callable[[Step], None]
+OnStep = Callable[[Step], None]
 
 
 def tune(
@@ -54,7 +56,7 @@ def tune(
     y: Any,
     *,
     method: str | MultiViewClassifier = "manyview",
-    n_trials: int = 30,
+    n_candidates: int = 30,
     minutes: float | None = None,
     space: Space | None = None,
     scoring: str = "accuracy",
@@ -63,49 +65,48 @@ def tune(
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
     folder: str | Path | None = None,
     force: bool = False,
-    on_trial: OnTrial | None = None,
+    on_step: OnStep | None = None,
 ) -> Tuning:
-    """Choose parameters by cross-validation over the known labels, all samples in the graph.
+    """Choose parameters by cross-validation on the known labels, with all samples in the graph.
 
-    Trial 0 is the method as it is. The others are drawn by Optuna. The best three that beat it
-    by more than the standard error, fold by fold, are scored again on fresh folds beside it, and
-    one is chosen only where that holds there too; else the defaults stay.
+    Candidate 0 is the defaults; Optuna draws the others. Up to three candidates that beat the
+    defaults by more than the standard error of the difference are scored again on new folds. The
+    best of them is chosen if it beats the defaults there, too; otherwise the defaults stay.
 
     Parameters
     ----------
     views, y
-        As for `fit`. Samples without a label stay in the graph; nothing else is known of them.
+        As for `fit`. Samples without a label are part of the graph only.
     method
         A name of `METHODS`, or a classifier whose parameters are the defaults.
-    n_trials
-        Configurations to try, the defaults and what the folder holds included.
+    n_candidates
+        Configurations to try, including the defaults and those in the folder.
     minutes
-        Time for this call; the trial at work when it is over is finished.
+        Time limit for this call; a candidate that has started is finished.
     space
-        Parameter -> list of values, or a distribution of Optuna; None takes those of
-        `default_space`.
+        Parameter -> list of values, or a distribution of Optuna; None is `default_space`.
     scoring
         A name of `SCORERS`.
     n_splits, n_repeats
         Of the `LabelHidingSplit`.
     random_state
-        Seed of splits, search and method; the same seed gives the same result.
+        Random seed for the splits, the search and the model.
     folder
-        Where to keep the trials: the same call goes on where it was stopped.
+        Folder of the journal; the same call continues where it was stopped.
     force
-        Whether to tune also with one or two labels a class, where the scores say little.
-    on_trial
-        Called after every trial with a `Step`.
+        Whether to tune even with one or two labels per class, where scores are not reliable.
+    on_step
+        Called with a `Step` after each candidate.
 
     Returns
     -------
-    A `Tuning`. Ctrl-C ends the search, and what was found so far is returned.
+    A `Tuning`; after Ctrl-C, that of the candidates so far.
     """
     model = _model(method)
     samples = TransductiveViews(check_views(views))
     labels = np.asarray(y, dtype=None if isinstance(y, np.ndarray) else object)
     check_labels(y, len(samples))
-    for name, number in {"n_trials": n_trials, "n_repeats": n_repeats}.items():
+    for name, number in {"n_candidates": n_candidates, "n_repeats": n_repeats}.items():
         check_whole_number(name, number, at_least=1)
     check_whole_number("n_splits", n_splits, at_least=2)
     if minutes is not None:
@@ -122,10 +123,9 @@ def tune(
     counts = [len(rows) for rows in labels_by_class(labels).values()]
     if float(np.median(counts)) <= WEAK and not force:
         note = (
-            "The defaults are kept: a typical class has "
-            f"{float(np.median(counts)):g} labels, and hiding some of so few says "
-            "little about what is better. Label more samples, or tune all the same with "
-            "force=True."
+            f"The defaults are kept: a typical class has {float(np.median(counts)):g} labels, too "
+            "few to compare parameters by hiding some of them. Label more samples, or tune anyway "
+            "with force=True."
         )
         warnings.warn(note, UserWarning, stacklevel=2)
         return _result(model, samples, labels, defaults, Journal(), scoring, seed, tried,
@@ -146,8 +146,8 @@ def tune(
         "method": model.card.name,
         "params": {
             name: repr(value)
-            for name, value in model.get_params().items()
-            if name not in ("verbose", "random_state", "device")
+            for name, value in flat_params(model).items()
+            if name not in ("random_state", "device")
         },
         "space": described(tried),
         "scoring": scoring,
@@ -157,7 +157,9 @@ def tune(
     }
     journal = Journal(path)
     with journal.open(study):
-        search = _Search(model, defaults, tried, folds, journal, seed, n_trials, minutes, on_trial)
+        search = _Search(
+            model, defaults, tried, folds, journal, seed, n_candidates, minutes, on_step
+        )
         stopped = search.run()
     verdict = judge(journal, defaults)
     return _result(
@@ -167,7 +169,7 @@ def tune(
 
 @dataclass
 class _Search:
-    """The loop of `tune`: search, then confirm, until the trials or the time are over."""
+    """The loop of `tune`: search, then confirm, within the limits of candidates and time."""
 
     model: MultiViewClassifier
     defaults: dict[str, Any]
@@ -175,12 +177,12 @@ class _Search:
     folds: dict[str, Folds]
     journal: Journal
     seed: int
-    n_trials: int
+    n_candidates: int
     minutes: float | None
-    on_trial: OnTrial | None
+    on_step: OnStep | None
 
     def run(self) -> str:
-        """Fill the journal; return why it stopped."""
+        """Fill the journal; return the reason for stopping."""
         self.start = monotonic()
         try:
             stopped = self._search()
@@ -193,7 +195,7 @@ class _Search:
 
     def _search(self) -> str:
         distributions = as_distributions(self.space)
-        while len(done := self.journal.of(SEARCH)) < self.n_trials:
+        while len(done := self.journal.of(SEARCH)) < self.n_candidates:
             if done and self._seconds_left() <= self._confirmation_seconds():
                 return "minutes"
             params = next_params(done, distributions, self.seed) if done else self.defaults
@@ -203,11 +205,11 @@ class _Search:
         return "done"
 
     def _confirm(self) -> None:
-        best = candidates(self.journal)
-        confirmed = {trial.number for trial in self.journal.of(CONFIRMATION)}
-        for trial in [self.journal.of(SEARCH)[0], *best] if best else []:
-            if trial.number not in confirmed:
-                self._try(trial.number, CONFIRMATION, trial.params)
+        best = contenders(self.journal)
+        confirmed = {candidate.number for candidate in self.journal.of(CONFIRMATION)}
+        for candidate in [self.journal.of(SEARCH)[0], *best] if best else []:
+            if candidate.number not in confirmed:
+                self._try(candidate.number, CONFIRMATION, candidate.params)
 
     def _try(self, number: int, stage: str, params: dict[str, Any]) -> None:
         start = perf_counter()
@@ -220,20 +222,22 @@ class _Search:
                 raise
             error = str(refused)
         seconds = perf_counter() - start
-        trial = Trial(number, stage, dict(params), tuple(scores), seconds, error)
-        self.journal.add(trial)
-        if self.on_trial is not None:
+        candidate = Candidate(number, stage, dict(params), tuple(scores), seconds, error)
+        self.journal.add(candidate)
+        if self.on_step is not None:
             n_done = len(self.journal.of(SEARCH))
-            to_do = (self.n_trials - n_done) * self._mean_seconds() + self._confirmation_seconds()
-            self.on_trial(Step(trial, n_done, self.n_trials, min(to_do, self._seconds_left())))
+            to_do = (self.n_candidates - n_done) * self._mean_seconds()
+            to_do += self._confirmation_seconds()
+            left = min(to_do, self._seconds_left())
+            self.on_step(Step(candidate, n_done, self.n_candidates, left))
 
     def _mean_seconds(self) -> float:
-        times = [trial.seconds for trial in self.journal.trials]
+        times = [candidate.seconds for candidate in self.journal.candidates]
         return sum(times) / len(times)
 
     def _confirmation_seconds(self) -> float:
-        n_left = 1 + len(candidates(self.journal)) - len(self.journal.of(CONFIRMATION))
-        return max(n_left, 0) * self._mean_seconds() if candidates(self.journal) else 0.0
+        n_left = 1 + len(contenders(self.journal)) - len(self.journal.of(CONFIRMATION))
+        return max(n_left, 0) * self._mean_seconds() if contenders(self.journal) else 0.0
 
     def _seconds_left(self) -> float:
         spent = monotonic() - self.start
@@ -266,7 +270,7 @@ def _result(
     verdict: Verdict,
     stopped: str,
 ) -> Tuning:
-    trials = (*journal.of(SEARCH), *journal.of(CONFIRMATION))
+    candidates = (*journal.of(SEARCH), *journal.of(CONFIRMATION))
     return Tuning(
         method=model.card.name,
         scoring=scoring,
@@ -277,7 +281,7 @@ def _result(
         best_score_=verdict.score,
         default_score_=verdict.default_score,
         gain_=verdict.gain,
-        trials_=trials,
+        candidates_=candidates,
         importance_=importances(journal.of(SEARCH), as_distributions(space), seed),
         note_=verdict.note,
         stopped_=stopped,

@@ -1,4 +1,4 @@
-"""Spaces: which values of which parameters a tuning tries."""
+"""Search spaces: the values of each parameter that a tuning tries."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,12 +23,12 @@ MGCN_DNS_SPACE: dict[str, list[Any]] = {
     "graph_learning": ["edge", "low-rank", None],
     "node_selection": ["differentiable", "top-k", None],
 }
-# What other methods may share with it under the same name.
+# Parameters of the space that other methods may have, too.
 COMMON = ("n_neighbors", "hidden")
 
 
 def default_space(model: MultiViewClassifier, n_samples: int) -> dict[str, list[Any]]:
-    """Return what to try of a method where the user does not say: always its own value too.
+    """Return the default search space of a method; it includes the current values.
 
     Examples
     --------
@@ -49,14 +49,14 @@ def default_space(model: MultiViewClassifier, n_samples: int) -> dict[str, list[
             space[path] = [own, *choices]
     if not space:
         raise InputError(
-            f"There is no space for {model.card.name} here. Say what to try: "
-            "space={'name': [value, value]}."
+            f"There is no default search space for {model.card.name}. Name the values to try in "
+            "Python: tune(..., space={'name': [value, value]})."
         )
     return space
 
 
 def check_space(space: Space, model: MultiViewClassifier) -> dict[str, Any]:
-    """Refuse a space that names no parameter of the method, or nothing to choose from."""
+    """Refuse a space with unknown parameters or without values; complete names to paths."""
     if not space:
         raise InputError(
             "space must name at least one parameter to try; got none. "
@@ -82,12 +82,12 @@ def check_space(space: Space, model: MultiViewClassifier) -> dict[str, Any]:
 
 
 def is_distribution(choices: object) -> bool:
-    """Say whether this is a distribution of Optuna."""
+    """Whether this is a distribution of Optuna."""
     return type(choices).__module__ == "optuna.distributions"
 
 
 def as_distributions(space: Space) -> "dict[str, BaseDistribution]":
-    """Turn a checked space into Optuna's distributions."""
+    """Convert a checked space to Optuna's distributions."""
     from optuna.distributions import CategoricalDistribution
 
     return {
@@ -97,5 +97,5 @@ def as_distributions(space: Space) -> "dict[str, BaseDistribution]":
 
 
 def described(space: Space) -> dict[str, Any]:
-    """Return a space as plain values, to be written down and compared."""
+    """Return a space as plain values, to be stored and compared."""
     return {name: repr(c) if is_distribution(c) else list(c) for name, c in space.items()}

@@ -1,4 +1,4 @@
-"""Tune a method on a user's data, and leave what was found in a folder."""
+"""Tune a method on a user's data, and write the result to a folder."""
 
 import json
 import warnings
@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from manyview.base.classifier import MultiViewClassifier
+from manyview.base.parameters import parameter_path
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known
 from manyview.errors import InputError, did_you_mean
-from manyview.methods import find_method
 from manyview.runs.fitting import default_name, labels_to_show
 from manyview.runs.records import DataRecord, csv_text
 from manyview.runs.settings import RunSettings
@@ -18,18 +19,18 @@ from manyview.system.files import write_whole
 from manyview.tuning.result import Tuning
 from manyview.tuning.sampler import need_optuna
 from manyview.tuning.scorers import SCORERS
-from manyview.tuning.search import OnTrial, tune
+from manyview.tuning.search import OnStep, tune
 from manyview.tuning.space import default_space
 from manyview.validation import check_choice
 
-TUNING_NAME, TRIALS_NAME = "tuning.json", "trials.csv"
-# From the result: files of the folder, name -> content.
+TUNING_NAME, CANDIDATES_NAME = "tuning.json", "candidates.csv"
+# Makes more files of the folder (name -> content) from the result.
 ExtraFiles = Callable[[Tuning], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class TunedData:
-    """A tuning of one method on one data set, and the folder that holds it."""
+    """A tuning of one method on one data set, and its folder."""
 
     folder: Path
     settings: RunSettings
@@ -39,7 +40,7 @@ class TunedData:
     tuning: Tuning
 
     def document(self) -> dict[str, Any]:
-        """Put everything but the model into one JSON document, the content of `tuning.json`."""
+        """Return the JSON document that `tuning.json` holds."""
         asked = self.settings
         return {
             **self.tuning.document(),
@@ -56,41 +57,41 @@ class TunedData:
 def tune_data(
     settings: RunSettings,
     *,
-    n_trials: int,
+    n_candidates: int,
     minutes: float | None = None,
     scoring: str = "accuracy",
     force: bool = False,
-    on_trial: OnTrial | None = None,
+    on_step: OnStep | None = None,
     extra_files: ExtraFiles | None = None,
 ) -> TunedData:
-    """Load the data, hide labels where asked to, tune, and write the folder.
+    """Load the data, hide labels if asked to, tune, and write the folder.
 
-    Parameters in `settings.params` are held, and not tuned. The folder holds the trials, for the
-    same call to go on, and when the tuning has ended or was interrupted `tuning.json`,
-    `trials.csv` and what `extra_files` makes.
+    Parameters in `settings.params` stay fixed. The folder has the journal, from which the same
+    call continues, and at the end or after an interruption `tuning.json`, `candidates.csv` and
+    the files that `extra_files` returns.
     """
     settings.check()
     check_choice("scoring", scoring, SCORERS)
     need_optuna()
-    model = find_method(settings.method)().set_params(**settings.params)
+    model = settings.build_model(verbose=False)
     data = settings.source.load(settings.params.get("missing"))
     labels = labels_to_show(data, settings)
     space = _free_space(model, settings, data)
     folder = settings.out or Path("tuning") / default_name(data, settings)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the note says it
+        warnings.simplefilter("ignore", UserWarning)  # the note has the same text
         tuning = tune(
             data.views,
             labels,
             method=model,
-            n_trials=n_trials,
+            n_candidates=n_candidates,
             minutes=minutes,
             space=space,
             scoring=scoring,
             random_state=settings.seed,
             folder=folder,
             force=force,
-            on_trial=on_trial,
+            on_step=on_step,
         )
     extras = {} if extra_files is None else extra_files(tuning)
     tuned = TunedData(
@@ -98,13 +99,14 @@ def tune_data(
         settings,
         DataRecord.of(data, settings.source),
         int(is_known(labels).sum()),
-        (TUNING_NAME, *((TRIALS_NAME,) if tuning.trials_ else ()), *extras),
+        (TUNING_NAME, *((CANDIDATES_NAME,) if tuning.candidates_ else ()), *extras),
         tuning,
     )
     folder.mkdir(parents=True, exist_ok=True)
-    if tuning.trials_:
+    if tuning.candidates_:
         rows = tuning.table()
-        write_whole(folder / TRIALS_NAME, csv_text(tuple(rows[0]), [[*r.values()] for r in rows]))
+        table = csv_text(tuple(rows[0]), [[*row.values()] for row in rows])
+        write_whole(folder / CANDIDATES_NAME, table)
     for name, content in extras.items():
         write_whole(folder / name, content)
     document = json.dumps(tuned.document(), indent=2, ensure_ascii=False, default=str)
@@ -112,19 +114,19 @@ def tune_data(
     return tuned
 
 
-def _free_space(model: Any, settings: RunSettings, data: Dataset) -> dict[str, Any]:
+def _free_space(model: MultiViewClassifier, settings: RunSettings, data: Dataset) -> dict[str, Any]:
     space = default_space(model, len(data.views))
-    free = {name: choices for name, choices in space.items() if name not in settings.params}
+    fixed = {parameter_path(model, name) for name in settings.params}
+    free = {path: choices for path, choices in space.items() if path not in fixed}
     if not free:
         raise InputError(
-            "at least one parameter must be left to tune; all of them are given: "
-            f"{', '.join(space)}."
+            f"at least one parameter must be left to tune; all are fixed: {', '.join(space)}."
         )
     return free
 
 
 def read_params(file: Path, method: str) -> dict[str, Any]:
-    """Read a method's parameters from the `tuning.json` of a tuning, or from plain JSON."""
+    """Read a method's parameters from a `tuning.json`, or from a JSON document of parameters."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -133,12 +135,12 @@ def read_params(file: Path, method: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise InputError(f"{file} cannot be read as JSON: {error}.") from error
     if not isinstance(document, dict):
-        raise InputError(f"{file} must hold parameters by name; got {type(document).__name__}.")
+        raise InputError(f"{file} must be a JSON object of parameters by name.")
     if "best_params" not in document:
         return document
     if document.get("method") != method:
         raise InputError(
-            f"{file} holds parameters of {document.get('method')}, not of {method}. Name the "
+            f"{file} has parameters of {document.get('method')}, not of {method}. Name the "
             f"method: --method {document.get('method')}"
         )
     return {**document.get("params", {}), **document["best_params"]}

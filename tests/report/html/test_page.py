@@ -2,9 +2,10 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 
+from markupsafe import Markup
 from pages import parts_of
 
-from manyview.report.html.markup import Html, element
+from manyview.report.html.markup import element
 from manyview.report.html.page import (
     Figure,
     folded,
@@ -15,11 +16,13 @@ from manyview.report.html.page import (
     side_by_side,
 )
 
-SECTIONS = [section("One", intro="first"), section("How <sure>?", "text"), section("Three")]
+SECTIONS = [section("One", intro="first"), section("How <sure>?", Markup("text")), section("Three")]
 
 
 def test_page_is_whole_and_names_its_parts():
-    page = html_page("A <b>", SECTIONS, kicker="kick", lead="The prediction.", opening="open")
+    page = html_page(
+        "A <b>", SECTIONS, kicker="kick", lead="The prediction.", opening=Markup("open")
+    )
     parts = parts_of(page)
     assert page.startswith('<!doctype html>\n<html lang="en">')
     assert parts.text("title") == ["A <b> · manyview"]
@@ -30,7 +33,7 @@ def test_page_is_whole_and_names_its_parts():
     ]  # fmt: skip
     ids = [found["id"] for _, found in parts.elements if "id" in found]
     assert len(ids) == len(set(ids))
-    assert {name["aria-labeledby"] for name in parts.all("section")} <= set(ids)
+    assert {name["aria-labelledby"] for name in parts.all("section")} <= set(ids)
     assert parts.all("meta", name="viewport")
 
 
@@ -69,14 +72,24 @@ def test_contents_are_left_out_of_short_pages():
 
 
 def test_figures_notes_and_folds_escape_what_they_hold():
-    made = key_figures([Figure("<1>", "<2>", "<3>")]) + notes(["<4>"]) + folded("<5>", "<6>")
+    made = (
+        key_figures([Figure("<1>", "<2>", "<3>")])
+        + notes(["<4>"])
+        + folded("<5>", element("p", "<6>"))
+    )
     texts = [text for _, text in parts_of(made).texts]
     assert texts == ["<2>", "<1>", "<3>", "<4>", "<5>", "<6>"]
     assert parts_of(notes(["careful"], kind="warning")).all("div", class_="warning", role="alert")
-    assert notes([]) == ""
+    assert notes([]) is None
 
 
 def test_single_parts_stand_alone():
     one, other = element("p", "one"), element("p", "other")
-    assert side_by_side(one, Html()) == one
+    assert side_by_side(one, None) == one
     assert parts_of(side_by_side(one, other)).all("div", class_="pair")
+
+
+def test_characters_that_no_browser_shows_are_replaced():
+    page = html_page("a\x00b\x1bc\ud800", [section("S", intro="tab\tand\nline")])
+    assert parts_of(page).text("h1") == ["a\ufffdb\ufffdc?"]
+    assert "tab\tand\nline" in page

@@ -1,10 +1,10 @@
+from markupsafe import Markup
 from pages import parts_of
 
-from manyview.report.html.markup import Html
 from manyview.report.html.tables import Cell, Column, pairs, table
 
 COLUMNS = [Column("name"), Column("size", is_number=True, hint="in cm")]
-ROWS = [["<hen>", "3"], ["cow", Cell(Html("<b>9</b>"), 9.5)], ["cat", None]]
+ROWS = [["<hen>", "3"], ["cow", Cell(Markup("<b>9</b>"), 9.5)], ["cat", None]]
 
 
 def test_table_has_a_caption_scopes_and_aligned_numbers():
@@ -26,7 +26,7 @@ def test_table_is_sortable_from_three_rows_on():
     assert "data-sortable" not in fixed.all("table")[0]
 
 
-def test_table_says_how_it_is_sorted_and_what_does_not_sort():
+def test_table_marks_its_order_and_columns_that_do_not_sort():
     columns = [Column("name"), Column("notes", is_sortable=False)]
     parts = parts_of(table("Animals", columns, ROWS, sorted_by=0))
     assert [heading.get("aria-sort") for heading in parts.all("th", scope="col")] == [
@@ -48,3 +48,16 @@ def test_pairs_have_a_heading_in_each_row():
     parts = parts_of(pairs("Settings", [("seed", 3), ("<b>", "<i>")]))
     assert parts.text("th") == ["seed", "<b>"]
     assert parts.text("td") == ["3", "<i>"]
+
+
+def test_cells_show_a_softer_detail_and_their_kind():
+    rows = [["a", Cell("<x>", 0.5, detail="<0.50>", kind="strong")], ["b", Cell("y", kind="warm")]]
+    parts = parts_of(table("T", COLUMNS, rows, note="<why>"))
+    assert parts.text("b") == ["<x>"]
+    assert parts.text("span") == ["<0.50>", "y"]
+    assert parts.text("p") == ["<why>"]
+
+
+def test_empty_cells_of_cards_stay_empty():
+    made = table("T", COLUMNS, [["a", None], ["b", "3"]], as_cards=True)
+    assert made.count("<div>") == 3

@@ -1,4 +1,4 @@
-"""The text of a run, whole, for records made by hand."""
+"""The text of runs, predictions and explanations, for records written by hand."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manyview.report.run.text import prediction_text, run_text
+from manyview.explain.records import Evidence, Explanation, ViewEffect, ViewEvidence
+from manyview.report.run.text import prediction_text, reasons_text, run_text
 from manyview.runs.abstaining import Abstention
+from manyview.runs.explaining import RunReasons
 from manyview.runs.predicting import Prediction
 from manyview.runs.records import (
     CalibrationRecord,
@@ -41,7 +43,7 @@ RUN = Run(
     training=TrainingRecord(seconds=1.25, n_neighbors=20, n_epochs=90, stopped="converged"),
     classes=(ClassRecord("cow", 6, 1000), ClassRecord("hen", 6, 188)),
     view_importance={"shape": 0.25, "color": 0.7, "links": 0.05},
-    doubts=(LeastConfident("s1", "cow", 0.503), LeastConfident("s2", "hen", 0.61)),
+    least_confident=(LeastConfident("s1", "cow", 0.503), LeastConfident("s2", "hen", 0.61)),
     scores=Scores(1188, 0.91234, 0.9, 0.89),
     warnings=(),
 )
@@ -50,15 +52,15 @@ Data      farm: 1,200 samples, 3 views, 2 classes
           X: 2 views of 1200 samples.
           View shape: [odd] :smile:.
 Labels    12 shown, 1,188 hidden (stratified, ratio 0.01, seed 3)
-Method    mgcn-dns, 20 neighbors in each view, hidden=8
-Training  90 epochs, until the loss had converged; 1.2 s
+Method    manyview, 20 neighbors in each view, hidden=8
+Training  90 epochs, until the loss converged; 1.2 s
 
 Result    accuracy 91.2% on the 1,188 hidden labels (balanced 90.0%, macro-F1 89.0%)
 
-          view    features  importance
-          shape          5       25.0%
-          color      1024       70.0%
-          links      graph        5.0%
+          view   features  importance
+          shape         5       25.0%
+          color     1,024       70.0%
+          links     graph        5.0%
 
           class  labeled  found
           cow          6  1,000
@@ -73,49 +75,51 @@ Files     runs/farm
             model.*          the model, for: manyview predict runs/farm NEW_DATA"""
 
 
-def test_run_is_told_whole():
+def test_text_of_a_run_is_complete():
     assert run_text(RUN, width=100) == TEXT
 
 
 def test_report_is_named_first_among_the_files_where_there_is_one():
     line = "            report.html      the whole report, to open in a browser\n"
     before, after = TEXT.split("            predictions.csv")
-    told = run_text(RUN, width=100, has_report=True)
-    assert told == f"{before}{line}            predictions.csv{after}"
+    text = run_text(RUN, width=100, has_report=True)
+    assert text == f"{before}{line}            predictions.csv{after}"
 
 
 @pytest.mark.parametrize(
     ("stopped", "words"),
     [
-        ("max_epochs", "90 epochs, the most it may take; the loss had not converged yet; 1.2 s"),
-        ("interrupted", "90 epochs, then interrupted; the best so far is kept; 1.2 s"),
+        ("max_epochs", "90 epochs, the maximum; the loss has not converged yet; 1.2 s"),
+        ("interrupted", "90 epochs, then interrupted; the best network so far is kept; 1.2 s"),
     ],
 )
-def test_reason_to_stop_is_told(stopped, words):
+def test_reason_to_stop_is_given(stopped, words):
     run = replace(RUN, training=replace(RUN.training, stopped=stopped))
     assert f"Training  {words}\n" in run_text(run, width=100)
 
 
-def test_given_labels_are_told_without_a_split():
+def test_given_labels_have_no_split():
     settings = replace(RUN.settings, label_ratio=None)
     text = run_text(replace(RUN, settings=settings, scores=None), width=100)
     assert "Labels    12 known, 1,188 unknown\n" in text
     assert "Result    1,188 samples labeled\n" in text
 
 
-def test_run_with_nothing_left_to_label_says_so():
+def test_run_with_nothing_left_to_label_has_its_own_result_line():
     settings = replace(RUN.settings, label_ratio=None)
-    run = replace(RUN, settings=settings, scores=None, doubts=(), n_labeled=1200, n_unlabeled=0)
+    run = replace(
+        RUN, settings=settings, scores=None, least_confident=(), n_labeled=1200, n_unlabeled=0
+    )
     assert "Result    no sample was left to label\n" in run_text(run, width=100)
     assert "Least certain" not in run_text(run, width=100)
 
 
-def test_method_without_epochs_or_importance_is_told_too():
+def test_method_without_epochs_or_importance_leaves_them_out():
     training = TrainingRecord(seconds=0.1, n_neighbors=None, n_epochs=None, stopped=None)
     text = run_text(replace(RUN, training=training, view_importance=None), width=100)
     assert "Training" not in text
-    assert "Method  mgcn-dns, hidden=8\n" in text
-    assert "\n        view    features\n        shape          5\n" in text
+    assert "Method  manyview, hidden=8\n" in text
+    assert "\n        view   features\n        shape         5\n" in text
 
 
 def test_many_classes_are_cut():
@@ -125,7 +129,7 @@ def test_many_classes_are_cut():
 
 
 @pytest.mark.parametrize("out", [None, Path("new.csv")])
-def test_prediction_is_told(out):
+def test_text_of_predictions_is_complete(out):
     prediction = Prediction(
         folder=Path("runs/farm"),
         method="mgcn-dns",
@@ -149,23 +153,23 @@ Result  1,200 samples labeled
     )
 
 
-def test_calibration_and_abstention_are_told():
+def test_calibration_and_abstention_are_reported():
     calibration = CalibrationRecord(1.31, 90, 1, False, 0.08, 0.03)
     run = replace(RUN, calibration=calibration, abstention=Abstention(0.8, 1000, 188, 0.99))
-    told = " ".join(run_text(run, width=100).split())
+    text = " ".join(run_text(run, width=100).split())
     assert (
-        "probabilities calibrated on 90 held-out labels: temperature 1.31, error (ECE) 8.0% "
-        "before, 3.0% after 1,000 predictions of probability 0.8 or more, 99.0% of them right; 188 "
-        "samples are unknown"
-    ) in told
+        "probabilities calibrated on 90 held-out labels: temperature 1.31, calibration error (ECE) "
+        "8.0% before and 3.0% after 1,000 predictions with a probability of 0.8 or more, 99.0% of "
+        "them right; 188 samples are left unknown"
+    ) in text
     weak = replace(run, calibration=replace(calibration, is_weak=True))
     weak = replace(weak, abstention=replace(run.abstention, accuracy=None))
-    told = " ".join(run_text(weak, width=100).split())
-    assert "3.0% after; few labels, so a weak estimate 1,000 predictions of" in told
-    assert "or more; 188 samples" in told
+    text = " ".join(run_text(weak, width=100).split())
+    assert "3.0% after; few labels, so a rough estimate 1,000 predictions with" in text
+    assert "or more; 188 samples" in text
 
 
-def test_prediction_that_abstains_is_told():
+def test_abstaining_predictions_are_counted():
     prediction = Prediction(
         folder=Path("runs/farm"),
         method="mgcn-dns",
@@ -177,5 +181,99 @@ def test_prediction_that_abstains_is_told():
         notes=(),
         abstain_below=0.8,
     )
-    told = prediction_text(prediction, None, width=100)
-    assert told.endswith("1 of them unknown, below a probability of 0.8")
+    text = prediction_text(prediction, None, width=100)
+    assert text.endswith("1 of them left unknown, with a probability below 0.8")
+
+
+WHY = Explanation(
+    row=7,
+    name="s7",
+    given=None,
+    probabilities={"cow": 0.6, "hen": 0.3, "pig": 0.1},
+    prediction="cow",
+    runner_up="hen",
+    logit=1.0,
+    runner_up_logit=0.31,
+    temperature=1.0,
+    itself=Evidence(7, "s7", None, "cow", {"shape": 0.5, "color": 0.5}, 0.1, 0.101),
+    neighbors=(
+        Evidence(3, "s3", "cow", "cow", {"color": 0.75, "shape": 0.25}, 0.8, 0.01),
+        Evidence(9, "s9", None, "hen", {"shape": 1.0}, 0.1, 0.199),
+    ),
+    sources=(
+        Evidence(3, "s3", "cow", "cow", {}, 0.8, 0.2),
+        Evidence(7, "s7", None, "cow", {}, 0.2, 0.11),
+    ),
+    views=(
+        ViewEvidence("shape", 0.4, 0.2, "hen", 0.55, True),
+        ViewEvidence("color", 0.6, 0.11, "cow", 0.7, False),
+    ),
+)
+EFFECTS = (ViewEffect("shape", 12, 0.12, 10, 1.0, 0.9), ViewEffect("color", 0, 0.0, 10, 1.0, 1.0))
+
+REASONS_TEXT = """\
+Run      mgcn-dns of runs/farm, 100 samples
+Sample   s7, came without a label
+Classes  cow 0.600, hen 0.300, pig 0.100
+
+Reasons  The log-odds of cow against hen are +0.69. They are the sum of the contributions of the
+         sample and its neighbors in the graph, and also the sum over views.
+
+         neighbor  label       for cow  for hen    sum  by view
+         itself    cow           +0.10    +0.10  +0.00  shape 50%, color 50%
+         s3        cow, given    +0.80    +0.01  +0.79  color 75%, shape 25%
+         s9        hen           +0.10    +0.20  -0.10  shape 100%
+         all                     +1.00    +0.31  +0.69
+
+Views    view     sum  prediction without it  probability
+         shape  +0.20  hen                          0.550  changed
+         color  +0.49  cow                          0.700
+
+         A removed view loses its edges and features, and the other views replace it, without
+         retraining.
+
+Sources  The features of 2 samples enter these sums. The largest contributions: s3 (cow, given)
+         +0.60, s7 (cow) +0.09."""
+
+
+def explained(explanation, effects=EFFECTS):
+    return reasons_text(RunReasons(Path("runs/farm"), "mgcn-dns", 100, explanation, effects), 100)
+
+
+def test_reasons_of_a_sample_are_complete():
+    assert explained(WHY) == REASONS_TEXT
+
+
+def test_neighbors_beyond_ten_are_summed():
+    many = tuple(
+        Evidence(row, f"s{row}", None, "cow", {"shape": 1.0}, 0.1, 0.0) for row in range(13)
+    )
+    changed = {**vars(WHY), "neighbors": many, "logit": 1.4, "given": "pig"}
+    text = explained(Explanation(**changed))
+    (line,) = [line for line in text.splitlines() if "others" in line]
+    assert line.split() == ["3", "others", "+0.30", "+0.00", "+0.30"]
+    assert "Sample   s7, came with the label pig\n" in text
+
+
+def test_effects_of_all_views_are_listed_without_a_sample():
+    assert (
+        explained(None)
+        == """\
+Run    mgcn-dns of runs/farm, 100 samples
+Views  removed view  changed predictions  of all  accuracy
+       shape                          12   12.0%     90.0%
+       color                           0    0.0%    100.0%
+
+       Accuracy is measured on the 10 given labels; with all views it is 100.0%.
+       A removed view loses its edges and features, and the other views replace it, without
+       retraining."""
+    )
+
+
+@pytest.mark.parametrize("explanation", [None, WHY])
+def test_single_view_is_named_as_such(explanation):
+    if explanation is None:
+        assert "There is only one view, so none can be removed." in explained(None, ())
+    else:
+        only = (ViewEvidence("shape", 1.0, 0.31, None, None, False),)
+        assert "shape is the only view." in explained(Explanation(**{**vars(WHY), "views": only}))

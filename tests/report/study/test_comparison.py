@@ -6,6 +6,7 @@ from scipy import stats
 from manyview.report.study.comparison import (
     average_ranks,
     corrected_t_test,
+    format_p_value,
     paired_t_test,
     signed_rank_test,
 )
@@ -51,7 +52,7 @@ def test_differences_without_spread_are_certain_or_none():
     assert corrected_t_test([0.0, 0.0], 0.1) == 1.0
 
 
-def test_one_split_tells_nothing():
+def test_one_split_gives_no_p_value():
     assert isnan(paired_t_test([2.0]))
 
 
@@ -60,9 +61,17 @@ def test_signed_rank_test_equals_the_count_by_hand():
     assert signed_rank_test([1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 0, 0]) == pytest.approx(2 / 64)
 
 
-def test_five_data_sets_cannot_be_told_apart():
+def test_five_data_sets_are_too_few_for_significance():
     assert signed_rank_test([1, 2, 3, 4, 5], [0, 0, 0, 0, 0]) > 0.05
 
 
-def test_equal_results_have_no_say():
+def test_equal_results_are_left_out():
     assert signed_rank_test([1.0, 2.0], [1.0, 2.0]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("p_value", "text"),
+    [(0.0, "< 0.001"), (0.00049, "< 0.001"), (0.001, "0.001"), (0.0496, "0.050"), (1.0, "1.000")],
+)
+def test_p_values_are_never_written_as_zero(p_value, text):
+    assert format_p_value(p_value) == text

@@ -1,4 +1,4 @@
-"""How far a study is, in words and as a document."""
+"""Progress of a study, as text and as a document."""
 
 import pytest
 
@@ -15,14 +15,17 @@ def empty(tmp_path):
     return study
 
 
-def test_trials_without_data_are_told_apart_from_those_left(empty):
+def test_trials_without_data_are_counted_separately(empty):
     text = " ".join(status_text(empty, 100).split())
-    assert "0 of 90 trials are done, 60 need data that are not here; 0 s of work so far." in text
-    assert "Left 30 trials; in one process 30 trials of unknown length." in text
+    assert (
+        "0 of 90 trials are done, 60 need data that is not available; 0 s of computing so far."
+        in text
+    )
+    assert "Left 30 trials; with one process 30 trials of unknown length." in text
     assert "bbcsports: Data set 'bbcsports' needs the file BBCsports.mat" in text
 
 
-def test_document_says_the_same(empty):
+def test_document_has_the_same_counts(empty):
     document = status_document(empty)
     assert (document["n_trials"], document["n_absent"], document["n_open"]) == (90, 60, 30)
     assert set(document["skipped"]) == {"bbcsports", "3sources"}

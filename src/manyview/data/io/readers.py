@@ -186,7 +186,9 @@ def _refuse_options(
     for name in names:
         value = getattr(options, name)
         if value is not None:
-            raise InputError(f"{name} is for {meant_for}; got {value!r} with {source}.")
+            raise InputError(
+                f"{name} is for {meant_for}; got {value!r} with {source}.", parameter=name
+            )
 
 
 def _as_dataset(

@@ -1,4 +1,4 @@
-"""Figures that compare methods: dots with their deviation, lines by the share of labels."""
+"""Figures that compare methods: dots with standard deviation, and lines by label ratio."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,28 +7,21 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from manyview.experiments.plan import Cell, Entry, Plan
+from manyview.experiments.plan import Entry, Plan
 from manyview.report.figures.style import (
     COLORS,
     GRAY,
     INK,
     OWN_COLOR,
     STYLE,
-    Results,
-    draw_line,
+    draw_curve,
     legend_below,
     looks,
     n_columns_for,
     panels,
 )
-from manyview.report.study.results import (
-    OWN_METHOD,
-    Result,
-    begun_datasets,
-    curved_datasets,
-    dataset_title,
-    ratio_title,
-)
+from manyview.report.study.results import Result, Results, dataset_title, is_own
+from manyview.report.study.series import dot_panels, ratio_curves
 
 SERIES_LOOKS = (  # color, marker, whether it is filled
     (COLORS[0], "o", True),
@@ -36,7 +29,7 @@ SERIES_LOOKS = (  # color, marker, whether it is filled
     (COLORS[2], "^", True),
     (GRAY, "D", False),
 )
-PAPERS = "the paper's"
+PAPER = "paper"
 PAPER_LOOK: dict[str, Any] = {
     "linestyle": "",
     "marker": "x",
@@ -49,47 +42,44 @@ PAPER_LOOK: dict[str, Any] = {
 
 
 def dot_figure(plan: Plan, entries: Sequence[Entry], results: Results) -> Figure:
-    """Draw a dot a method with its deviation, a panel a data set, and the paper's as a cross."""
-    series = [
-        (ratio, protocol)
-        for protocol in plan.protocols
-        for ratio in sorted({ratio for entry in entries for ratio in entry.label_ratios})
-    ]
-    names = begun_datasets(plan, entries, results)
-    height = 0.62 + 0.145 * len(entries) * max(1.0, 0.6 * len(series))
-    figure, axes = panels(len(names), height=height, extra=0.3, share_y=True)
-    n_columns = n_columns_for(len(names))
+    """Draw one dot per method with its standard deviation, one panel per data set.
+
+    A cross marks the paper's value.
+    """
+    titles, found = dot_panels(plan, entries, results)
+    height = 0.62 + 0.145 * len(entries) * max(1.0, 0.6 * len(titles))
+    figure, axes = panels(len(found), height=height, extra=0.3, share_y=True)
+    n_columns = n_columns_for(len(found))
     with rc_context(STYLE):
-        for panel, (ax, name) in enumerate(zip(axes, names, strict=True)):
-            for number, (ratio, protocol) in enumerate(series):
-                shift = (number - (len(series) - 1) / 2) * (0.56 / len(series))
+        for number, (ax, panel) in enumerate(zip(axes, found, strict=True)):
+            for series, title in enumerate(titles):
+                shift = (series - (len(titles) - 1) / 2) * (0.56 / len(titles))
                 rows = [
-                    (at + shift, results[cell])
-                    for at, entry in enumerate(entries)
-                    if (cell := Cell(name, entry.name, (), ratio, protocol)) in results
+                    (at + shift, result)
+                    for at, (_, in_row) in enumerate(panel.rows)
+                    if (result := in_row[series]) is not None
                 ]
-                title = ratio_title(ratio)
-                title += f", {protocol}" if len(plan.protocols) > 1 else ""
-                _dots(ax, rows, SERIES_LOOKS[number % len(SERIES_LOOKS)], title)
-            for at, entry in enumerate(entries):
-                mine = [r for c, r in results.items() if (c.dataset, c.entry) == (name, entry.name)]
-                if any(r.failures for r in mine) and not any(r.by_seed for r in mine):
+                _dots(ax, rows, SERIES_LOOKS[series % len(SERIES_LOOKS)], title)
+            for at, (_, in_row) in enumerate(panel.rows):
+                if any(r and r.failures for r in in_row) and not any(
+                    r and r.by_seed for r in in_row
+                ):
                     ax.text(
                         0.01, at, "failed", transform=ax.get_yaxis_transform(), va="center",
                         fontsize=6, color=GRAY, style="italic",
                     )  # fmt: skip
-            ax.set_title(dataset_title(name))
+            ax.set_title(panel.title)
             ax.set_yticks(range(len(entries)), [entry.title for entry in entries])
             ax.set_ylim(len(entries) - 0.4, -0.6)
             ax.tick_params(axis="y", length=0)
             ax.spines["left"].set_visible(False)
             for tick, entry in zip(ax.get_yticklabels(), entries, strict=False):
-                tick.set_fontweight("bold" if entry.name == OWN_METHOD else "normal")
-            if panel + n_columns >= len(names):
+                tick.set_fontweight("bold" if is_own(entry) else "normal")
+            if number + n_columns >= len(found):
                 ax.set_xlabel("accuracy (%)")
         if any(result.paper for result in results.values()):
-            axes[0].plot([], [], label=PAPERS, **PAPER_LOOK)
-        legend_below(figure, axes[0], 5, last=PAPERS)
+            axes[0].plot([], [], label=PAPER, **PAPER_LOOK)
+        legend_below(figure, axes[0], 5, last=PAPER)
     return figure
 
 
@@ -116,21 +106,16 @@ def _dots(
 
 
 def ratio_figure(plan: Plan, entries: Sequence[Entry], results: Results) -> Figure:
-    """Draw accuracy by the share of labels: a line a method, a panel a data set."""
-    names = curved_datasets(plan, entries, results)
-    series = [(entry, protocol) for entry in entries for protocol in plan.protocols]
-    given = looks([entry.name == OWN_METHOD for entry, _ in series])
-    n_rows = -(-len(series) // 5)
-    figure, axes = panels(len(names), height=2.0, extra=0.2 + 0.14 * n_rows)
+    """Draw accuracy by label ratio: one line per method, one panel per data set."""
+    by_dataset = ratio_curves(plan, entries, results, plan.protocols)
+    first = next(iter(by_dataset.values()))
+    given = looks([curve.is_own for curve in first])
+    n_rows = -(-len(first) // 5)
+    figure, axes = panels(len(by_dataset), height=2.0, extra=0.2 + 0.14 * n_rows)
     with rc_context(STYLE):
-        for ax, name in zip(axes, names, strict=True):
-            for (entry, protocol), look in zip(series, given, strict=True):
-                found = [
-                    (100 * ratio, results.get(Cell(name, entry.name, (), ratio, protocol)))
-                    for ratio in sorted(entry.label_ratios)
-                ]
-                title = entry.title + (f", {protocol}" if len(plan.protocols) > 1 else "")
-                draw_line(ax, found, look.line(), title, has_band=look.is_own)
+        for ax, (name, curves) in zip(axes, by_dataset.items(), strict=True):
+            for curve, look in zip(curves, given, strict=True):
+                draw_curve(ax, curve, look.line(), has_band=look.is_own)
             ax.set_title(dataset_title(name))
             ax.set_xlabel("labeled samples (%)")
             ax.set_ylabel("accuracy (%)")

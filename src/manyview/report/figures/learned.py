@@ -1,4 +1,4 @@
-"""Figures of what was learned: curves of the training, weights of views, graphs."""
+"""Figures of what was learned: training curves, view weights and graphs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,21 +20,23 @@ from manyview.report.figures.style import (
     legend_below,
     n_columns_for,
 )
+from manyview.report.study.series import Records, epoch_curves, graph_tiles, mean_weights
+from manyview.report.svg.axes import shorten
 
-Records = Mapping[str, Sequence[Mapping[str, Any]]]
+ByTitle = Mapping[str, Records]
 CURVES = (  # name in the record, in the legend, color, dashes
     ("labeled_accuracy", "accuracy on the labeled samples", COLORS[0], (0, (4, 1.6))),
     ("test_accuracy", "accuracy on the hidden labels", OWN_COLOR, "-"),
 )
-STAGES = (
-    ("fused", r"fused, $A_f$"),
-    ("refined", r"refined, $\hat{A}$"),
-    ("selected", r"selected, $A_{select}$"),
-)
+STAGES = {
+    "fused": r"fused, $A_f$",
+    "refined": r"refined, $\hat{A}$",
+    "selected": r"selected, $A_{select}$",
+}
 
 
-def convergence_figure(records: Records) -> Figure:
-    """Draw accuracy and loss by epoch, a column a data set: every seed thin, their mean strong."""
+def convergence_figure(records: ByTitle) -> Figure:
+    """Draw accuracy and loss by epoch, one column per data set: seeds thin, their mean bold."""
     most = n_columns_for(len(records), (4, 3, 2))
     n_rows = -(-len(records) // most)
     with rc_context(STYLE):
@@ -47,9 +49,8 @@ def convergence_figure(records: Records) -> Figure:
             row, column = divmod(number, most)
             above, below = grid[2 * row, column], grid[2 * row + 1, column]
             for key, name, color, dashes in CURVES:
-                curves = [record["curve"].get(key) or [] for record in group]
-                _curves(above, [[100 * v for v in one] for one in curves], name, color, dashes)
-            _curves(below, [one["curve"]["loss"] for one in group], "loss", COLORS[2], "-")
+                _curves(above, *epoch_curves(group, key), name, color, dashes)
+            _curves(below, *epoch_curves(group, "loss"), "loss", COLORS[2], "-")
             below.set_ylim(bottom=0)
             above.set_title(title)
             above.tick_params(labelbottom=False)
@@ -62,8 +63,8 @@ def convergence_figure(records: Records) -> Figure:
     return figure
 
 
-def weights_figure(records: Records) -> Figure:
-    """Draw the weights of every mixture as a map, and above it each view's share of all."""
+def weights_figure(records: ByTitle) -> Figure:
+    """Draw the weights of every mixture as a map, and the importance of each view above it."""
     most = n_columns_for(len(records))
     n_rows = -(-len(records) // most)
     with rc_context(STYLE):
@@ -72,9 +73,8 @@ def weights_figure(records: Records) -> Figure:
         for number, (title, group) in enumerate(records.items()):
             row, column = divmod(number, most)
             above, below = grid[2 * row, column], grid[2 * row + 1, column]
-            views = [f"{n} {_short(name)}" for n, name in enumerate(group[0]["view_names"], 1)]
-            importance = np.mean([record["view_importance"] for record in group], axis=0)
-            weights = np.mean([record["mixing_weights"] for record in group], axis=0)
+            names, importance, weights = mean_weights(group)
+            views = [f"{n} {shorten(name, 16)}" for n, name in enumerate(names, 1)]
             places = np.arange(len(views))
             bars = above.bar(places, 100 * importance, width=0.72, color=COLORS[0])
             above.bar_label(bars, fmt="%.0f", fontsize=6, padding=1, color=INK)
@@ -86,42 +86,39 @@ def weights_figure(records: Records) -> Figure:
             below.set_xticks(places, views, rotation=40, ha="right", rotation_mode="anchor")
             below.set_yticks(places, map(str, range(1, len(views) + 1)))
             if column == 0:
-                above.set_ylabel(r"share $\alpha$ (%)")
+                above.set_ylabel(r"importance $\alpha$ (%)")
                 below.set_ylabel("mixture $w$")
         _remove_rest(grid, len(records))
     return figure
 
 
-def graphs_figure(records: Records) -> Figure:
-    """Draw the graph after each stage, samples sorted by class: a row a data set."""
+def graphs_figure(records: ByTitle) -> Figure:
+    """Draw the graph after each stage, samples sorted by class: one row per data set."""
     with rc_context(STYLE):
         figure = Figure(figsize=(WIDTH * 0.92, 2.3 * len(records) + 0.2), layout="constrained")
         grid = figure.subplots(len(records), len(STAGES), squeeze=False)
         for row, (title, group) in enumerate(records.items()):
-            record = group[0]
-            tiles = [np.array(record["graphs"][stage]) for stage, _ in STAGES]
-            norm = PowerNorm(0.5, vmin=0, vmax=float(max(tile.max() for tile in tiles)) or 1.0)
-            for column, ((stage, name), tile) in enumerate(zip(STAGES, tiles, strict=True)):
+            tiles, n_edges, largest = graph_tiles(group)
+            norm = PowerNorm(0.5, vmin=0, vmax=largest)
+            for column, (stage, tile) in enumerate(tiles.items()):
                 ax = grid[row, column]
                 image = ax.imshow(tile, cmap="Greys", norm=norm, interpolation="nearest")
                 ax.grid(visible=False)
                 ax.set(xticks=[], yticks=[])
                 ax.spines[:].set(visible=True, color=GRAY)
-                n_edges = record.get("graph_edges", {}).get(stage)
-                n_text = "" if n_edges is None else f": {n_edges:,} edges"
-                ax.set_title(name + n_text, fontweight="normal")
+                n_text = f": {n_edges[stage]:,} edges" if stage in n_edges else ""
+                ax.set_title(STAGES[stage] + n_text, fontweight="normal")
                 if column == 0:
                     ax.set_ylabel(title, fontweight="bold")
             bar = figure.colorbar(image, ax=list(grid[row]), shrink=0.8, pad=0.01)
             bar.outline.set_visible(False)
-            bar.set_label("weight in a tile")
+            bar.set_label("weight per tile")
     return figure
 
 
 def _curves(
-    ax: Axes, curves: Sequence[Sequence[float]], name: str, color: str, dashes: Any
+    ax: Axes, curves: Sequence[np.ndarray], mean: np.ndarray, name: str, color: str, dashes: Any
 ) -> None:
-    curves = [one for one in curves if len(one)]
     if not curves:
         return
     if len(curves) > 1:
@@ -129,20 +126,14 @@ def _curves(
             ax.plot(
                 np.arange(1, len(one) + 1), one, color=color, linewidth=0.5, alpha=0.35, zorder=2
             )
-    n_common = min(map(len, curves))
-    mean = np.mean([one[:n_common] for one in curves], axis=0)
-    epochs = np.arange(1, n_common + 1)
+    epochs = np.arange(1, len(mean) + 1)
     ax.plot(epochs, mean, color=color, linewidth=1.4, linestyle=dashes, label=name, zorder=3)
 
 
 def _remove_rest(grid: np.ndarray, n_used: int) -> None:
-    """Take away pairs of panels, one above the other, that nothing was drawn in."""
+    """Remove the pairs of panels that stayed empty."""
     n_columns = grid.shape[1]
     for number in range(n_used, grid.size // 2):
         row, column = divmod(number, n_columns)
         grid[2 * row, column].remove()
         grid[2 * row + 1, column].remove()
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 16 else f"{name[:15]}…"

@@ -1,6 +1,6 @@
-"""One look for all figures: for print, for color-blind readers, and for copiers without color.
+"""The style of all figures: for print, color-blind readers and black-and-white copies.
 
-What a color tells, a marker or a line's dashes tell too.
+Series differ by marker and dashes as well as by color.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from manyview.experiments.plan import Cell
-from manyview.report.study.results import Result
+from manyview.report.study.series import Curve
 
-WIDTH = 7.2  # inches, the text of a page in two columns
+WIDTH = 7.2  # inches, the text width of a two-column page
 INK, GRAY, PALE = "#222222", "#777777", "#E4E4E4"
 OWN_COLOR = "#D55E00"
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#7A5C1E", "#6B6B6B")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*", "d", "8")
 DASHES: tuple[Any, ...] = ("-", (0, (4, 1.6)), (0, (1.2, 1.2)))
-SEQUENCE = "cividis"  # runs from dark to light for every eye, and in gray
+OWN_LOOKS = (("o", DASHES[0]), ("D", DASHES[1]))  # marker and dashes of our methods
+SEQUENCE = "cividis"  # monotone in lightness, also for color-blind readers and in gray
 STYLE: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so that all machines draw the same
+    "font.family": "DejaVu Sans",  # part of matplotlib, so all machines draw the same
     "mathtext.fontset": "dejavusans",
     "font.size": 7.5,
     "axes.titlesize": 8,
@@ -65,7 +65,7 @@ STYLE: Any = {
 
 @dataclass(frozen=True)
 class Look:
-    """How a series is drawn."""
+    """The look of one series."""
 
     color: str
     marker: str
@@ -73,7 +73,7 @@ class Look:
     is_own: bool = False
 
     def line(self) -> dict[str, Any]:
-        """Return the look as arguments of a line."""
+        """Return the look as keyword arguments of `plot`."""
         return {
             "color": self.color,
             "marker": self.marker,
@@ -87,11 +87,13 @@ class Look:
 
 
 def looks(are_own: Sequence[bool]) -> list[Look]:
-    """Give every series a look; our own method stands out."""
+    """Give every series its own look; our methods, at most two of them, stand out."""
     given, n_others = [], 0
+    own = iter(OWN_LOOKS if are_own.count(True) <= len(OWN_LOOKS) else ())
     for is_own in are_own:
-        if is_own and are_own.count(True) == 1:
-            given.append(Look(OWN_COLOR, "o", "-", is_own=True))
+        look = next(own, None) if is_own else None
+        if look is not None:
+            given.append(Look(OWN_COLOR, *look, is_own=True))
             continue
         marker = MARKERS[1 + n_others % (len(MARKERS) - 1)]
         dashes = DASHES[n_others // len(COLORS) % len(DASHES)]
@@ -101,7 +103,7 @@ def looks(are_own: Sequence[bool]) -> list[Look]:
 
 
 def n_columns_for(n_panels: int, choices: Sequence[int] = (3, 4, 2)) -> int:
-    """Choose how many panels stand in a row so that few places stay empty.
+    """Choose the number of panels per row that leaves the fewest empty places.
 
     Examples
     --------
@@ -121,7 +123,7 @@ def panels(
     extra: float = 0.0,
     share_y: bool = False,
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure with panels of one size, in inches high; what is left of a row stays empty."""
+    """Return a figure with panels of equal height, in inches; the rest of a row stays empty."""
     n_columns = n_columns_for(n_panels, choices)
     n_rows = -(-n_panels // n_columns)
     width = WIDTH if n_columns > 1 else WIDTH * 0.6
@@ -135,7 +137,7 @@ def panels(
 
 
 def legend_below(figure: Figure, axes: Axes, n_columns: int, last: str = "") -> None:
-    """Name the series once for all panels; the one named `last` comes last."""
+    """Draw one legend for all panels; the series named `last` comes last."""
     handles, names = axes.get_legend_handles_labels()
     pairs = sorted(zip(names, handles, strict=True), key=lambda pair: pair[0] == last)
     if len(pairs) > 1:
@@ -147,9 +149,6 @@ def legend_below(figure: Figure, axes: Axes, n_columns: int, last: str = "") -> 
         )
 
 
-Results = Mapping[Cell, Result]
-
-
 def draw_map(
     ax: Axes,
     values: np.ndarray,
@@ -158,9 +157,9 @@ def draw_map(
     from_zero: bool = False,
     frame_best: bool = False,
 ) -> None:
-    """Draw numbers as colors with the numbers in them; what is missing is hatched.
+    """Draw a matrix as colors with its numbers; missing cells are hatched.
 
-    Colors run from the lowest number, or from 0, to the highest.
+    Colors range from the lowest number, or from 0, to the highest.
     """
     shown = values[np.isfinite(values)]
     low, high = (float(shown.min()), float(shown.max())) if len(shown) else (0.0, 1.0)
@@ -191,22 +190,13 @@ def draw_map(
         ax.add_patch(frame)
 
 
-def draw_line(
-    ax: Axes,
-    found: Sequence[tuple[float, Result | None]],
-    style: Mapping[str, Any],
-    title: str,
-    *,
-    has_band: bool = True,
-) -> None:
-    """Draw the means of results at their places, and their deviation as a band."""
-    here = [(x, r.mean, r.std or 0.0) for x, r in found if r is not None and r.mean is not None]
-    if not here:
-        ax.plot([], [], label=title, **style)
-        return
-    x, mean, std = (np.array(part) for part in zip(*here, strict=True))
-    ax.plot(x, mean, label=title, **style)
-    if has_band:
+def draw_curve(ax: Axes, curve: Curve, style: Mapping[str, Any], *, has_band: bool = True) -> None:
+    """Draw the means of a curve, and the standard deviations as a band."""
+    mean, std = np.array(curve.means), np.array(curve.stds)
+    here = np.isfinite(mean)
+    x, mean, std = np.array(curve.places)[here], mean[here], std[here]
+    ax.plot(x, mean, label=curve.title, **style)
+    if has_band and here.any():
         ax.fill_between(
             x, mean - std, mean + std, color=style["color"], alpha=0.16, linewidth=0, zorder=1
         )

@@ -1,4 +1,4 @@
-"""The figure of a tuning: what mattered, and how the scores of each value lie."""
+"""The figure of a tuning: importance of the parameters, and scores by their values."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FIGURE_NAME = "importance.svg"
-N_PANELS = 5  # parameters whose values are shown, the most important first
+N_PANELS = 5  # parameters whose values are drawn, most important first
 
 
 def tuning_files(tuning: Tuning) -> Mapping[str, str]:
-    """Draw what mattered as SVG, where enough was tried and matplotlib is here; name -> content."""
+    """Return the figure by file name, if there are enough trials and matplotlib is installed."""
     with suppress(ImportError):
         if tuning.importance_:
             return {FIGURE_NAME: importance_svg(tuning)}
@@ -27,7 +27,7 @@ def tuning_files(tuning: Tuning) -> Mapping[str, str]:
 
 
 def importance_svg(tuning: Tuning) -> str:
-    """Draw the share of each parameter, and the gain over the defaults by its values."""
+    """Draw the importance of each parameter, and the gain over the defaults by its values."""
     from matplotlib import rc_context
 
     from manyview.report.figures.style import STYLE, panels
@@ -35,7 +35,7 @@ def importance_svg(tuning: Tuning) -> str:
     names = list(tuning.importance_)[:N_PANELS]
     figure, axes = panels(1 + len(names), choices=(3,), height=2.1)
     with rc_context(STYLE):
-        _draw_shares(axes[0], tuning.importance_)
+        _draw_importance(axes[0], tuning.importance_)
         for ax, name in zip(axes[1:], names, strict=True):
             _draw_values(ax, tuning, name)
         text = StringIO()
@@ -43,21 +43,21 @@ def importance_svg(tuning: Tuning) -> str:
     return text.getvalue()
 
 
-def _draw_shares(ax: "Axes", importance: Mapping[str, float]) -> None:
+def _draw_importance(ax: "Axes", importance: Mapping[str, float]) -> None:
     from manyview.report.figures.style import OWN_COLOR
 
-    names, shares = list(importance)[::-1], list(importance.values())[::-1]
-    ax.barh(range(len(names)), shares, color=OWN_COLOR, height=0.65)
+    names, weights = list(importance)[::-1], list(importance.values())[::-1]
+    ax.barh(range(len(names)), weights, color=OWN_COLOR, height=0.65)
     ax.set_yticks(range(len(names)), names)
-    ax.set(title="What mattered", xlabel="share of the differences", xlim=(0, None))
+    ax.set(title="Importance", xlabel="fraction of the variation", xlim=(0, None))
     ax.grid(visible=False, axis="y")
 
 
 def _draw_values(ax: "Axes", tuning: Tuning, name: str) -> None:
-    """One dot a trial: the value it had, and its gain; a bar at the mean of each value."""
+    """Draw one dot per trial at its value and gain, and a bar at the mean of each value."""
     from manyview.report.figures.style import COLORS, GRAY, INK, OWN_COLOR
 
-    trials = [trial for trial in tuning.trials_ if trial.stage == SEARCH and trial.scores]
+    trials = [trial for trial in tuning.candidates_ if trial.stage == SEARCH and trial.scores]
     values = sorted({trial.params[name] for trial in trials}, key=_order)
     for place, value in enumerate(values):
         gains = np.array(

@@ -1,4 +1,4 @@
-"""Figures of a study for print, drawn from its records by matplotlib (the extra `plot`)."""
+"""Figures of a study for print, drawn with matplotlib (the extra `plot`)."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -6,68 +6,54 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from manyview.errors import DataFileError, InputError
-from manyview.experiments.plan import Cell
-from manyview.experiments.store import DONE
+from manyview.experiments.plan import Entry
 from manyview.experiments.study import Study
-from manyview.report.study.results import (
-    METRICS,
-    dataset_title,
-    point_title,
-    ratio_title,
-    study_results,
-)
+from manyview.report.study.results import METRICS, study_results
+from manyview.report.study.series import Charted, kept_by_title
 from manyview.validation import check_choice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg", "pdf")
-# What a file would say of its time and maker, left out so that equal records give equal files.
+# Time and software are left out of the files, so that equal records give equal files.
 UNSAID: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-MOST_RATIOS_AS_DOTS = 2
 
 
 def study_figures(study: Study) -> "dict[str, Figure]":
     """Draw every figure that the records of a study can fill, by name.
 
     accuracy, ablation
-        Dots with their deviation; an ablation compares settings of one method.
+        Dots with standard deviations; an ablation compares settings of one method.
     ratios
-        Accuracy by the share of labels, where the plan has three or more.
-    the names of one or two parameters, such as n-neighbors or gamma-tau
+        Accuracy by label ratio, where the plan has three or more.
+    names of one or two parameters, such as n-neighbors or gamma-tau
         Accuracy over a grid, as lines or as a map.
     convergence, weights, adjacency
-        What trials kept beside their scores.
+        Artifacts that trials stored with their scores.
     """
     _need_matplotlib()
-    from manyview.report.figures import comparison as compare
-    from manyview.report.figures import grid as grid
-    from manyview.report.figures import learned as learned
+    from manyview.report.figures import comparison, grid, learned
 
     plan = study.plan
     results = study_results(study, METRICS["accuracy"])
     figures: dict[str, Figure] = {}
-    begun = [cell.entry for cell, result in results.items() if result.by_seed]
-    plain = [entry for entry in plan.entries if not entry.grid and entry.name in begun]
-    ratios = {ratio for entry in plain for ratio in entry.label_ratios}
-    if len(ratios) > MOST_RATIOS_AS_DOTS:
-        figures["ratios"] = compare.ratio_figure(plan, plain, results)
-    elif len(plain) > 1:
-        is_ablation = len({entry.method for entry in plain}) == 1
-        name = "ablation" if is_ablation else "accuracy"
-        figures[name] = compare.dot_figure(plan, plain, results)
-    grids: dict[tuple[str, ...], list[Any]] = {}
-    for entry in plan.entries:
-        if 1 <= len(entry.grid) <= 2 and entry.name in begun:
-            grids.setdefault(tuple(entry.grid), []).append(entry)
+    charted = Charted.of(plan, results)
+    if charted.kind:
+        is_curve = charted.kind == "ratios"
+        draw_methods = comparison.ratio_figure if is_curve else comparison.dot_figure
+        figures[charted.kind] = draw_methods(plan, charted.plain, results)
+    grids: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in charted.grids:
+        grids.setdefault(tuple(entry.grid), []).append(entry)
     for names, entries in grids.items():
         slug = "-".join(names).replace("_", "-")
         if len(names) == 1:
-            figures[slug] = grid.grid_lines_figure(plan, entries, results, names[0])
+            figures[slug] = grid.grid_lines_figure(plan, entries, results)
             continue
         for entry in entries:
             name = slug if len(entries) == 1 else f"{slug}-{entry.name}"
@@ -90,8 +76,8 @@ def write_figures(study: Study, folder: str | Path, formats: Sequence[str] = FOR
     figures = study_figures(study)
     if not figures:
         raise InputError(
-            f"The records of {study.plan.name} fill no figure yet. `manyview bench status` tells "
-            "how far the study is."
+            f"The records of {study.plan.name} fill no figure yet. `manyview bench status` shows "
+            "the progress of the study."
         )
     from matplotlib import rc_context
 
@@ -117,31 +103,3 @@ def _need_matplotlib() -> None:
 
         return
     raise InputError('Figures need matplotlib. Install it: pip install "manyview[plot]"')
-
-
-def kept_by_title(study: Study, key: str) -> dict[str, list[dict[str, Any]]]:
-    """Finished records that kept something, by data set and by what else tells cells apart."""
-    kept = {
-        cell: [
-            record
-            for record in study.records_of(cell)
-            if record["status"] == DONE and record.get(key)
-        ]
-        for cell in study.cells
-    }
-    cells = [cell for cell, records in kept.items() if records]
-    titles: dict[Cell, list[str]] = {cell: [dataset_title(cell.dataset)] for cell in cells}
-    words = [
-        (
-            study.plan.entry(cell.entry).title,
-            point_title(cell.point),
-            ratio_title(cell.label_ratio),
-            cell.protocol,
-        )
-        for cell in cells
-    ]
-    for column in zip(*words, strict=True):
-        if len(set(column)) > 1:
-            for cell, word in zip(cells, column, strict=True):
-                titles[cell].append(word)
-    return {", ".join(filter(None, titles[cell])): kept[cell] for cell in cells}

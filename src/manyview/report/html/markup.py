@@ -1,68 +1,54 @@
-"""Markup: HTML and SVG built from plain text, which is escaped unless it is `Html`."""
+"""Markup: Jinja2 templates for HTML, and an escaping element for drawings in SVG.
 
-from html import escape
+Both escape every value that is not `Markup`. The shapes inside a chart stay in Python: they are
+loops over computed coordinates, which a template would only make harder to read.
+"""
 
-VOID = frozenset({"br", "hr", "img", "input", "link", "meta"})
-# What XML and browsers cannot show, however escaped.
-CONTROLS = {code: "\ufffd" for code in (*range(9), 11, 12, *range(14, 32), 127)}
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+ENVIRONMENT = Environment(
+    loader=PackageLoader("manyview.report.html", "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 
-class Html(str):
-    """Text that is markup already, and is not escaped again."""
+def render(template: str, **values: object) -> Markup:
+    """Fill `templates/<template>.html.j2`; values that are not `Markup` are escaped."""
+    return Markup(ENVIRONMENT.get_template(f"{template}.html.j2").render(values))
 
-    __slots__ = ()
 
-
-def safe(content: object) -> Html:
-    """Escape everything but `Html`; None is nothing.
+def join(*parts: object) -> Markup:
+    """Concatenate parts, each escaped unless it is `Markup`; None is left out.
 
     Examples
     --------
-    >>> safe("<script>")
-    '&lt;script&gt;'
-    >>> safe(Html("<br>"))
-    '<br>'
+    >>> print(join("<", Markup("<br>"), None, 3))
+    &lt;<br>3
     """
-    if isinstance(content, Html):
-        return content
-    if content is None:
-        return Html()
-    return Html(escape(_shown(content)))
+    return Markup("").join(escape(part) for part in parts if part is not None)
 
 
-def join(*parts: object, between: str = "") -> Html:
-    """Set parts side by side."""
-    return Html(between.join(safe(part) for part in parts))
+def element(tag: str, *content: object, **attributes: object) -> Markup:
+    """Return one element; `class_` becomes class, `data_tip` becomes data-tip.
 
-
-def element(tag: str, *content: object, **attributes: object) -> Html:
-    """Make one element; `class_` is class, `data_tip` is data-tip.
-
-    An attribute that is None or False is left out; one that is True stands alone.
+    Attributes that are None are left out.
 
     Examples
     --------
-    >>> element("td", "a < b", class_="number", data_value=3)
-    '<td class="number" data-value="3">a &lt; b</td>'
+    >>> print(element("text", "a < b", class_="end", x=3.5))
+    <text class="end" x="3.5">a &lt; b</text>
     """
     written = "".join(
-        f" {_attribute(name)}" if value is True else f' {_attribute(name)}="{_value(value)}"'
+        f' {name.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for name, value in attributes.items()
-        if value is not None and value is not False
+        if value is not None
     )
-    if tag in VOID:
-        return Html(f"<{tag}{written}>")
-    return Html(f"<{tag}{written}>{join(*content)}</{tag}>")
-
-
-def _attribute(name: str) -> str:
-    return name.rstrip("_").replace("_", "-")
+    return Markup(f"<{tag}{written}>{join(*content)}</{tag}>")
 
 
 def _value(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else escape(_shown(value))
-
-
-def _shown(value: object) -> str:
-    """Text without the characters that no browser shows."""
-    return str(value).translate(CONTROLS).encode("utf-8", "replace").decode()
+    return f"{value:g}" if isinstance(value, float) else str(escape(value))

@@ -1,20 +1,20 @@
 "use strict";
 (() => {
   const root = document.documentElement;
-  const memory = "manyview-theme";
-  const remembered = () => { try { return localStorage.getItem(memory); } catch { return null; } };
+  const storageKey = "manyview-theme";
+  const remembered = () => { try { return localStorage.getItem(storageKey); } catch { return null; } };
   if (["light", "dark"].includes(remembered())) root.dataset.theme = remembered();
 
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
-  function offerTheme(button) {
+  function setUpTheme(button) {
     const system = matchMedia("(prefers-color-scheme: dark)");
     const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
     const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
     button.addEventListener("click", () => {
       root.dataset.theme = isDark() ? "light" : "dark";
-      try { localStorage.setItem(memory, root.dataset.theme); } catch { /* private window */ }
+      try { localStorage.setItem(storageKey, root.dataset.theme); } catch { /* private window */ }
       name();
     });
     system.addEventListener("change", name);
@@ -22,24 +22,24 @@
     name();
   }
 
-  // Tables: sort by a heading, find rows by text, show the first rows and offer the others.
-  function enliven(table) {
+  // Tables: sort by a heading, filter rows by text, and reveal rows beyond the first.
+  function setUpTable(table) {
     const body = table.tBodies[0];
     const first = Number(table.dataset.first) || Infinity;
-    let showsAll = false, sought = "";
-    const told = make("span", { role: "status" });
+    let showsAll = false, query = "";
+    const status = make("span", { role: "status" });
     const more = make("button", { type: "button", className: "more" });
 
     function show() {
       const rows = [...body.rows];
       let n = 0;
       for (const row of rows) {
-        const fits = !sought || row.textContent.toLowerCase().includes(sought);
+        const fits = !query || row.textContent.toLowerCase().includes(query);
         n += fits;
-        row.hidden = !fits || (!sought && !showsAll && n > first);
+        row.hidden = !fits || (!query && !showsAll && n > first);
       }
-      told.textContent = sought ? `${n} of ${rows.length} rows` : "";
-      more.hidden = Boolean(sought) || rows.length <= first;
+      status.textContent = query ? `${n} of ${rows.length} rows` : "";
+      more.hidden = Boolean(query) || rows.length <= first;
       more.textContent = showsAll ? `Show the first ${first}` : `Show all ${rows.length}`;
     }
 
@@ -77,9 +77,9 @@
     if ("filterable" in table.dataset) {
       const box = make("input", { type: "search", placeholder: "Find rows" });
       box.setAttribute("aria-label", `Find rows: ${table.caption.textContent}`);
-      box.addEventListener("input", () => { sought = box.value.trim().toLowerCase(); show(); });
+      box.addEventListener("input", () => { query = box.value.trim().toLowerCase(); show(); });
       const finder = make("div", { className: "finder" });
-      finder.append(box, told);
+      finder.append(box, status);
       frame.before(finder);
     }
     if (body.rows.length > first) {
@@ -89,8 +89,8 @@
     show();
   }
 
-  // Tips: what a mark says when pointed at, touched, or reached with the arrow keys.
-  function offerTips(tip) {
+  // Tooltips: shown when a mark is pointed at, touched, or reached with the arrow keys.
+  function setUpTips(tip) {
     let at = null;
     const hide = () => { at?.classList.remove("at"); at = null; tip.hidden = true; };
     function show(mark, x, y) {
@@ -126,8 +126,8 @@
     }
   }
 
-  // Maps: one group at a time.
-  function offerGroups(map) {
+  // Maps: highlight one group at a time.
+  function setUpGroups(map) {
     const buttons = all("[data-group]", map);
     const marks = all(".marks > *, .names > *", map);
     for (const button of buttons) {
@@ -140,9 +140,9 @@
   }
 
   document.addEventListener("DOMContentLoaded", () => {
-    all(".theme").forEach(offerTheme);
-    all("table[data-sortable], table[data-filterable], table[data-first]").forEach(enliven);
-    all("#tip").forEach(offerTips);
-    all(".map").forEach(offerGroups);
+    all(".theme").forEach(setUpTheme);
+    all("table[data-sortable], table[data-filterable], table[data-first]").forEach(setUpTable);
+    all("#tip").forEach(setUpTips);
+    all(".map").forEach(setUpGroups);
   });
 })();

@@ -1,4 +1,4 @@
-"""The samples of a run: what was given, what was predicted, how surely, and what is true."""
+"""The samples and graphs of a fit in numbers, for the report of a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,33 +7,35 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manyview.base.classifier import MultiViewClassifier
+from manyview.base.summary import FitSummary
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known
 
-LEAST_PROBABILITY = 1e-6  # below which logarithms of probabilities say nothing more
+MIN_PROBABILITY = 1e-6  # lower bound before taking logarithms
 NO_CLASS = -1
 
 
 @dataclass(frozen=True)
 class SampleFacts:
-    """Samples of one fit in numbers, one entry a sample.
+    """The samples of one fit, one entry per sample.
 
     Attributes
     ----------
     names
-        Of all classes: those the method knows first, then those that only the truth has.
+        Names of all classes: those of the model first, then those that only the truth has.
     n_known_classes
-        How many of them the method knows.
+        Number of classes of the model.
     ids
         Names of the samples.
     predictions, runners_up
-        Numbers of the likeliest and the second likeliest class.
+        Numbers of the most and the second most probable class.
     probabilities, second_probabilities
-        Of these two.
+        Their probabilities.
     given, truth
-        Class numbers, -1 where there is none. The truth is whatever label the data have.
+        Class numbers, -1 where unknown. The truth is every label the data has.
     confidence
-        Of the sample's place in the graph; None where the method has none.
+        Node confidence in the graph; None where the method has none.
     """
 
     names: list[str]
@@ -50,26 +52,35 @@ class SampleFacts:
 
     @property
     def is_open(self) -> np.ndarray:
-        """Samples whose label the method did not see."""
+        """Return which samples the method saw without a label."""
         return np.asarray(self.given == NO_CLASS)
 
     @property
     def is_scored(self) -> np.ndarray:
-        """Samples whose label the method did not see, and we know."""
+        """Return which samples have a label that the method did not see."""
         return np.asarray(self.is_open & (self.truth != NO_CLASS))
 
     @property
     def is_right(self) -> np.ndarray:
-        """Samples whose prediction is the truth."""
+        """Return which predictions equal the truth."""
         return np.asarray(self.predictions == self.truth)
 
+    @property
+    def is_counted(self) -> np.ndarray:
+        """Return the samples that summaries count: the unlabeled ones, or all without any."""
+        return self.is_open if self.is_open.any() else np.ones_like(self.is_open)
+
+    def known_class(self, row: int) -> int:
+        """Return the given class of a sample, or else the predicted one."""
+        return int(self.predictions[row] if self.given[row] == NO_CLASS else self.given[row])
+
     def least_certain(self, n_most: int) -> np.ndarray:
-        """Rows of the unlabeled samples of least probability, least first."""
+        """Return unlabeled rows by probability, lowest first."""
         rows = np.flatnonzero(self.is_open)
         return np.asarray(rows[np.argsort(self.probabilities[rows], kind="stable")[:n_most]])
 
     def contradicted(self, n_most: int) -> np.ndarray:
-        """Rows of the samples whose given label is not the prediction, surest prediction first."""
+        """Return rows whose given label is not the prediction, most confident first."""
         rows = np.flatnonzero(~self.is_open & (self.given != self.predictions))
         return np.asarray(rows[np.argsort(-self.probabilities[rows], kind="stable")[:n_most]])
 
@@ -80,8 +91,8 @@ class SampleFacts:
         return np.bincount(pairs, minlength=n_classes**2).reshape(n_classes, n_classes)
 
 
-def describe_samples(data: Dataset, labels: np.ndarray, model: Any) -> SampleFacts:
-    """Gather what there is to say about the samples of a fitted model."""
+def describe_samples(data: Dataset, labels: np.ndarray, model: MultiViewClassifier) -> SampleFacts:
+    """Collect what the report shows about the samples of a fitted model."""
     classes = model.classes_.tolist()
     truth = labels if data.labels is None else data.labels
     only_true = sorted(set(truth[is_known(truth)].tolist()) - set(classes))
@@ -89,7 +100,7 @@ def describe_samples(data: Dataset, labels: np.ndarray, model: Any) -> SampleFac
     distributions = np.asarray(model.label_distributions_, dtype=np.float64)
     order = np.argsort(-distributions, axis=1, kind="stable")
     each = np.arange(len(distributions))
-    confidence = getattr(model, "node_confidence_", None)
+    confidence = model.fit_summary().node_confidence
     return SampleFacts(
         names=[str(label) for label in number_of],
         n_known_classes=len(classes),
@@ -106,12 +117,12 @@ def describe_samples(data: Dataset, labels: np.ndarray, model: Any) -> SampleFac
 
 
 def map_places(distributions: np.ndarray) -> tuple[np.ndarray, float]:
-    """Place samples by the two main directions of their logits: [sample, 2] and their share.
+    """Project samples on the two main components of their logits.
 
-    Logarithms of the probabilities, less their mean, are the logits; the two directions are
-    those in which they vary most (principal components).
+    Logits are the logarithms of the probabilities minus their mean. Returns coordinates
+    [sample, 2] and the fraction of the variance they explain.
     """
-    logits = np.log(np.maximum(distributions, LEAST_PROBABILITY))
+    logits = np.log(np.maximum(distributions, MIN_PROBABILITY))
     logits -= logits.mean(axis=1, keepdims=True)
     logits -= logits.mean(axis=0)
     directions, powers, _ = np.linalg.svd(logits.T @ logits)  # [class, class]: cheap at any m
@@ -127,14 +138,6 @@ def _numbers(labels: np.ndarray, number_of: dict[Any, int]) -> np.ndarray:
     return numbers
 
 
-STAGES = {
-    "fused_graph_": "fused",
-    "refined_graph_": "refined",
-    "selected_graph_": "selected",
-    "learned_graph_": "learned",
-}
-
-
 @dataclass(frozen=True)
 class GraphFacts:
     """One graph in numbers; self-loops and edges of weight 0 do not count.
@@ -142,14 +145,14 @@ class GraphFacts:
     Attributes
     ----------
     degrees, strengths
-        [sample] number of its edges, and the sum of their weights.
+        [sample] number of edges, and the sum of their weights.
     n_effective
-        Number of equally strong edges that would be as concentrated as the mean sample's:
-        the mean of (sum w)^2 / sum w^2.
+        Number of equal edges that would be as concentrated as those of the mean sample: the mean
+        of (sum w)^2 / sum w^2.
     homophily
-        Share of the edge weight between samples of the same prediction; NaN without edges.
+        Fraction of the edge weight between samples with the same prediction; NaN without edges.
     true_homophily
-        The same by the truth, where that is known at both ends; NaN where it is nowhere.
+        Fraction between samples of the same true class, where both are known; NaN without any.
     """
 
     degrees: np.ndarray
@@ -160,39 +163,38 @@ class GraphFacts:
 
     @property
     def n_edges(self) -> int:
-        """Undirected edges: an edge that is stored both ways counts once."""
+        """Return the number of undirected edges."""
         return int(self.degrees.sum()) // 2
 
     @property
     def weight(self) -> float:
-        """Sum of all edge weights."""
+        """Return the sum of all edge weights."""
         return float(self.strengths.sum()) / 2
 
     @property
     def sparsity(self) -> float:
-        """Share of the pairs of samples without an edge."""
+        """Return the fraction of all pairs of samples that have no edge."""
         n_samples = len(self.degrees)
         return 1 - float(self.degrees.sum()) / max(n_samples * (n_samples - 1), 1)
 
 
 @dataclass(frozen=True)
 class Supporter:
-    """A neighbor: its row, its share of the sample's edge weight, and the views of the edge."""
+    """A neighbor: row, fraction of the sample's edge weight, and the views that have the edge."""
 
     row: int
-    share: float
+    weight: float
     views: tuple[str, ...]
 
 
-def graphs_of(model: Any) -> dict[str, sparse.csr_array]:
-    """Return the graphs a method made, in the order it made them, by what they are called."""
-    found = {name: getattr(model, attribute, None) for attribute, name in STAGES.items()}
-    return {name: _both_ways(graph) for name, graph in found.items() if graph is not None}
+def graphs_of(summary: FitSummary) -> dict[str, sparse.csr_array]:
+    """Return the graphs of a fit by stage, each edge with the mean of its two directions."""
+    return {name: sparse.csr_array((g + g.T) / 2) for name, g in summary.graphs.items()}
 
 
-def view_graphs_of(model: Any, names: Sequence[str]) -> dict[str, sparse.csr_array]:
-    """Return each view's own graph by name; none where the method keeps none."""
-    graphs = getattr(model, "view_graphs_", None)
+def view_graphs_of(summary: FitSummary, names: Sequence[str]) -> dict[str, sparse.csr_array]:
+    """Return each view's graph by name; empty unless the method keeps one per view."""
+    graphs = summary.view_graphs
     if graphs is None or len(graphs) != len(names):
         return {}
     return dict(zip(names, map(sparse.csr_array, graphs), strict=True))
@@ -201,7 +203,7 @@ def view_graphs_of(model: Any, names: Sequence[str]) -> dict[str, sparse.csr_arr
 def describe_graph(
     graph: sparse.csr_array, predictions: np.ndarray, truth: np.ndarray, is_true: np.ndarray
 ) -> GraphFacts:
-    """Count a graph's edges and how often they join what belongs together.
+    """Count a graph's edges, and measure how often they join samples of the same class.
 
     Parameters
     ----------
@@ -229,13 +231,16 @@ def describe_graph(
         n_effective=float((sums[has_edge] ** 2 / squares[has_edge]).mean())
         if has_edge.any()
         else 0.0,
-        homophily=_share(weights, predictions[rows] == predictions[columns]),
-        true_homophily=_share(weights[both], (truth[rows] == truth[columns])[both]),
+        homophily=_weight_fraction(weights, predictions[rows] == predictions[columns]),
+        true_homophily=_weight_fraction(weights[both], (truth[rows] == truth[columns])[both]),
     )
 
 
 def agreement(graph: sparse.csr_array, predictions: np.ndarray) -> np.ndarray:
-    """Share of each sample's edge weight that goes to samples of the same prediction; else 0."""
+    """Return the fraction of each sample's edge weight to samples with the same prediction.
+
+    It is 0 for a sample without edges.
+    """
     rows, columns, weights = _edges(graph)
     same = np.bincount(
         rows, weights * (predictions[rows] == predictions[columns]), len(predictions)
@@ -267,11 +272,6 @@ def supporters(
     ]
 
 
-def _both_ways(graph: Any) -> sparse.csr_array:
-    """Give every edge the mean of its two directions: some methods link one way only."""
-    return sparse.csr_array((graph + graph.T) / 2)
-
-
 def _edges(graph: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
     is_edge = (rows != graph.indices) & (graph.data > 0)
@@ -285,6 +285,6 @@ def _row(graph: sparse.csr_array, row: int) -> tuple[np.ndarray, np.ndarray]:
     return columns[is_edge], weights[is_edge]
 
 
-def _share(weights: np.ndarray, counts: np.ndarray) -> float:
+def _weight_fraction(weights: np.ndarray, counts: np.ndarray) -> float:
     total = weights.sum()
     return float(weights[counts].sum() / total) if total > 0 else float("nan")

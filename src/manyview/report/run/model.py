@@ -1,27 +1,27 @@
-"""Sections on a run's model: its views, its graphs before and after selection, its learning."""
+"""Sections on a run's model: views, graphs before and after selection, and training."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
-from manyview.base.summary import StageRecord
+from manyview.base.summary import FitSummary
 from manyview.explain.records import ViewEffect
-from manyview.report.html.markup import Html, element, join
 from manyview.report.html.page import Section, section, side_by_side
-from manyview.report.html.tables import Column, table
+from manyview.report.html.tables import Cell, Column, table
 from manyview.report.run.facts import GraphFacts
-from manyview.report.run.text import STOPPED
+from manyview.report.run.text import STOPPED, WITHOUT_VIEW, view_sizes
 from manyview.report.svg.charts import LEAN, Series, bars, histogram, lines
 from manyview.runs.records import Run
 
+HOMOPHILY = "fraction of the edge weight between samples with the same prediction"
 COLUMN_WORDS = (
-    "Degree: the least, the median and the largest number of edges of a sample. Effective: the "
-    "edges a sample listens to, weak ones counting less. Sparsity: the share of all pairs of "
-    "samples without an edge."
+    "Sparsity: fraction of all pairs of samples without an edge. Degree: lowest, median and "
+    "highest number of edges per sample. Effective: edges per sample, with weak edges counting "
+    "less."
 )
 STAGE_WORDS = {
-    "fused": "the views' graphs, mixed",
+    "fused": "views combined",
     "refined": "after graph learning",
     "selected": "after node selection",
     "learned": "learned from the views",
@@ -30,72 +30,64 @@ STAGE_WORDS = {
 
 def view_section(
     run: Run,
-    model: Any,
+    summary: FitSummary,
     graphs: Mapping[str, GraphFacts],
     effects: Sequence[ViewEffect] = (),
 ) -> Section:
-    """Tell how much each view counted, how well its own neighbors agree, and who needs it."""
-    sizes = {
-        **{name: f"{size:,}" for name, size in run.data.views.items()},
-        **dict.fromkeys(run.data.graphs, "graph"),
-    }
-    importance = run.view_importance or _weights(model, list(sizes))
-    columns, rows = [Column("view"), Column("features", True)], [[n, s] for n, s in sizes.items()]
+    """Show each view's weight, the homophily of its graph, and the effect of removing it."""
+    rows: list[list[object]] = [[name, size] for name, size in view_sizes(run.data).items()]
+    importance = run.view_importance or _weights(summary, [str(row[0]) for row in rows])
+    columns = [Column("view"), Column("features", True)]
     if importance is not None:
         columns.append(Column("importance", True))
         for row in rows:
-            row.append(f"{importance[row[0]]:.1%}")
+            row.append(f"{importance[str(row[0])]:.1%}")
     if graphs:
-        columns.append(Column("edges", True))
-        columns.append(Column("homophily", True, "share of the edge weight within one prediction"))
+        columns += [Column("edges", True), Column("homophily", True, HOMOPHILY)]
         for row in rows:
-            facts = graphs[row[0]]
-            row += [f"{facts.n_edges:,}", _share(facts.homophily)]
-    drawn = Html()
-    intro = "The views, and how large they are."
+            facts = graphs[str(row[0])]
+            row += [f"{facts.n_edges:,}", _percent(facts.homophily)]
+    drawn = None
+    intro = "The views and their sizes."
     if importance is not None:
         drawn = bars(
             "View importance",
             list(importance),
-            [Series("importance", [importance[name] for name in importance])],
-            description="Share of each view; all shares add up to one.",
+            [Series("importance", list(importance.values()))],
+            description="Weight of each view; the weights sum to 100%.",
             form=".1%",
             width=LEAN,
         )
-        intro = "How much each view counted in the predictions; the shares add up to 100%."
+        intro = "Importance is the weight of a view in the predictions; the weights sum to 100%."
     if graphs:
-        intro += " A view's homophily is high where its neighbors have the same prediction."
+        intro += f" Homophily is the {HOMOPHILY}, in the view's own graph."
     return section(
         "Views",
         side_by_side(drawn, table("Views", columns, rows, hide_caption=True), lean=True),
-        _left_out_table(effects),
+        _effect_table(effects) if effects else None,
         intro=intro,
     )
 
 
-def _left_out_table(effects: Sequence[ViewEffect]) -> Html:
-    """Tell what becomes of the predictions when one view is left out."""
-    if not effects:
-        return Html()
-    columns = [Column("left out"), Column("predictions that change", True), Column("share", True)]
+def _effect_table(effects: Sequence[ViewEffect]) -> Markup:
+    """List how many predictions change when one view is removed."""
+    columns = [
+        Column("removed view"),
+        Column("changed predictions", True),
+        Column("of all", True),
+    ]
     rows = [[one.view, f"{one.n_changed:,}", f"{one.fraction_changed:.1%}"] for one in effects]
-    words = (
-        "Without a view's edges and features, the other views in their place, and nothing "
-        "learned anew."
-    )
+    note = WITHOUT_VIEW
     accuracy = effects[0].accuracy
     if accuracy is not None:
         columns.append(Column("accuracy", True))
         for row, one in zip(rows, effects, strict=True):
             row.append(f"{one.accuracy_without or 0:.1%}")
-        words += (
-            f" Accuracy is on the {effects[0].n_scored:,} hidden labels; with all views it is "
-            f"{accuracy:.1%}."
+        note += (
+            f" Accuracy is measured on the {effects[0].n_scored:,} hidden labels; with all views "
+            f"it is {accuracy:.1%}."
         )
-    return join(
-        table("What each view is needed for", columns, rows),
-        element("p", words, class_="soft small"),
-    )
+    return table("Effect of removing a view", columns, rows, note=note)
 
 
 def graph_section(
@@ -108,154 +100,150 @@ def graph_section(
     columns = [
         Column("graph"),
         Column("edges", True, "pairs of samples with an edge"),
-        Column("sparsity", True, "share of the pairs without an edge"),
-        Column("degree", True, "edges of a sample: least, median, most"),
-        Column("effective", True, "edges a sample listens to, the weak ones counting less"),
-        Column("weight left", True, "sum of the edge weights, compared with the first graph"),
-        Column("homophily", True, "share of the edge weight within one prediction"),
+        Column("sparsity", True, "fraction of all pairs without an edge"),
+        Column("degree", True, "edges per sample: lowest, median, highest"),
+        Column("effective", True, "edges per sample, with weak edges counting less"),
+        Column("weight left", True, "sum of the edge weights, relative to the first graph"),
+        Column("homophily", True, HOMOPHILY),
     ]
     if has_truth:
         columns.append(
-            Column("by the truth", True, "share of the edge weight within one true class")
+            Column("by true class", True, "fraction of the edge weight within a true class")
         )
-    first = next(iter(graphs.values()))
+    first_name, first = next(iter(graphs.items()))
+    last_name, last = list(graphs.items())[-1]
     rows = []
     for name, facts in graphs.items():
-        least, middle, most = np.percentile(facts.degrees, [0, 50, 100])
+        lowest, median, highest = np.percentile(facts.degrees, [0, 50, 100])
         row: list[object] = [
-            join(name, element("span", f" {STAGE_WORDS[name]}", class_="soft light")),
+            Cell(name, detail=STAGE_WORDS[name]),
             f"{facts.n_edges:,}",
             f"{facts.sparsity:.2%}",
-            f"{least:.0f} · {middle:.0f} · {most:.0f}",
+            f"{lowest:.0f} · {median:.0f} · {highest:.0f}",
             f"{facts.n_effective:.1f}",
             f"{facts.weight / (first.weight or 1.0):.0%}",
-            _share(facts.homophily),
+            _percent(facts.homophily),
         ]
-        rows.append([*row, _share(facts.true_homophily)] if has_truth else row)
-    *_, (last_name, last) = graphs.items()
-    ends = {next(iter(graphs)): first, last_name: last}
+        rows.append([*row, _percent(facts.true_homophily)] if has_truth else row)
+    ends = {first_name: first, last_name: last}
     n_bins = min(24, max(int(max(one.degrees.max() for one in ends.values())), 4))
-    charts = side_by_side(
+    degrees = {name: one.degrees for name, one in ends.items()}
+    strengths = {name: one.strengths for name, one in ends.items()}
+    charts = [
         histogram(
-            "Edges of a sample",
-            {name: one.degrees for name, one in ends.items()},
-            x_name="edges",
-            description=f"Median {np.median(last.degrees):.0f} in the {last_name} graph.",
+            f"{noun} per sample",
+            groups,
+            x_name=x_name,
+            description=f"The median in the {last_name} graph is "
+            f"{np.median(groups[last_name]):.{decimals}f}.",
             stacked=False,
-            n_bins=n_bins,
-        ),
-        histogram(
-            "Edge weight of a sample",
-            {name: one.strengths for name, one in ends.items()},
-            x_name="sum of its edge weights",
-            description=f"Median {np.median(last.strengths):.2f} in the {last_name} graph.",
-            stacked=False,
-            n_bins=24,
-        ),
-    )
-    intro = _graph_intro(graphs, first, last)
+            n_bins=n,
+        )
+        for noun, x_name, groups, n, decimals in (
+            ("Edges", "edges", degrees, n_bins, 0),
+            ("Edge weight", "sum of the edge weights", strengths, 24, 2),
+        )
+    ]
+    intro = _graph_intro(first_name, first, last_name, last)
     if threshold is not None:
         intro += (
-            f" Edges whose two samples have a mean confidence below {threshold:.3f} are removed."
+            " Node selection removes edges whose two samples have a mean confidence below "
+            f"{threshold:.3f}."
         )
     return section(
         "Graph",
         table(
-            "The graph, stage by stage", columns, rows,
+            "The graph by stage", columns, rows, note=COLUMN_WORDS,
             sortable=False, as_cards=True, hide_caption=True,
         ),
-        element("p", COLUMN_WORDS, class_="soft small"),
-        charts,
+        side_by_side(*charts),
         intro=intro,
     )  # fmt: skip
 
 
-def learning_section(run: Run, model: Any) -> Section | None:
-    """Draw the learning curve, or the objective of a method that has no epochs."""
-    curve = getattr(model, "training_curve_", None)
+def training_section(run: Run, summary: FitSummary) -> Section | None:
+    """Draw the training curve, or the objective of a method without epochs."""
+    curve, objective = summary.training_curve, summary.objective
     if curve is not None and curve.n_epochs > 1:
         epochs = list(range(1, curve.n_epochs + 1))
-        loss = lines(
-            "Loss on the given labels",
-            epochs,
-            [Series("loss", curve.loss)],
-            x_name="epoch",
-            description=f"From {curve.loss[0]:.3g} to {curve.loss[-1]:.3g}.",
-        )
-        accuracy = lines(
-            "Accuracy on the given labels",
-            epochs,
-            [Series("accuracy", curve.labeled_accuracy)],
-            x_name="epoch",
-            form=".0%",
-            description=f"{curve.labeled_accuracy[-1]:.0%} in the last epoch.",
-        )
+        charts = [
+            lines(
+                f"{name.capitalize()} on the given labels", epochs, [Series(name, values)],
+                x_name="epoch", form=form,
+                description=f"From {values[0]:{form}} to {values[-1]:{form}}.",
+            )
+            for name, values, form in (
+                ("loss", curve.loss, ".3g"),
+                ("accuracy", curve.labeled_accuracy, ".0%"),
+            )
+        ]  # fmt: skip
         intro = (
-            f"{curve.n_epochs} epochs, {STOPPED[curve.stopped]}. Dropout is on while learning, so "
-            f"single epochs jump.{rounds_words(getattr(model, 'rounds_', []))}"
+            f"{curve.n_epochs} epochs, {STOPPED[curve.stopped]}. Single epochs fluctuate because "
+            f"dropout is active.{stage_words(summary)}"
         )
-        return section("Learning", side_by_side(loss, accuracy), intro=intro)
-    steps = getattr(model, "objective_", None)
-    if steps is None or np.ndim(steps) != 1 or len(steps) < 2:
+        return section("Training", side_by_side(*charts), intro=intro)
+    if objective is None or np.ndim(objective) != 1 or len(objective) < 2:
         return None
-    values = [float(value) for value in steps]
+    values = [float(value) for value in objective]
     drawn = lines(
-        "Objective by step",
+        "Objective by iteration",
         list(range(1, len(values) + 1)),
         [Series("objective", values)],
-        x_name="step",
+        x_name="iteration",
         from_zero=False,
         description=f"From {values[0]:.3g} to {values[-1]:.3g}.",
     )
-    intro = f"{run.settings.method} took {len(values)} steps towards a lower objective."
-    return section("Learning", drawn, intro=intro)
+    intro = f"{run.settings.method} minimized its objective in {len(values)} iterations."
+    return section("Training", drawn, intro=intro)
 
 
-def rounds_words(rounds: Sequence[StageRecord]) -> str:
-    """Say that the network was taught by others before it, and what that changed.
+def stage_words(summary: FitSummary) -> str:
+    """Name the network of the curves, and the fraction of predictions each stage changed.
 
     Examples
     --------
-    >>> rounds_words([StageRecord(50, 0.061, np.ones(2))])
-    ' This is network 2: each one taught the next by its predictions, of which 6.1 % changed.'
-    >>> rounds_words([])
+    >>> from manyview.base.summary import StageRecord
+    >>> stages = (StageRecord(50, 0.043, np.ones(2)), StageRecord(50, 0.026, np.ones(2)))
+    >>> print(stage_words(FitSummary(n_networks=2, stages=stages)).strip())
+    The curves belong to the last of 2 networks. Between self-training stages, 4.3% and then 2.6%
+    of predictions changed.
+    >>> stage_words(FitSummary())
     ''
     """
-    if not rounds:
-        return ""
-    changed = ", then ".join(f"{100 * one.changed:.1f} %" for one in rounds)
-    return (
-        f" This is network {len(rounds) + 1}: each one taught the next by its predictions, of "
-        f"which {changed} changed."
-    )
+    words = ""
+    if summary.n_networks > 1:
+        words = f" The curves belong to the last of {summary.n_networks} networks."
+    if summary.stages:
+        changed = " and then ".join(f"{one.changed:.1%}" for one in summary.stages)
+        words += f" Between self-training stages, {changed} of predictions changed."
+    return words
 
 
-def _graph_intro(graphs: Mapping[str, GraphFacts], first: GraphFacts, last: GraphFacts) -> str:
-    if len(graphs) == 1:
+def _graph_intro(first_name: str, first: GraphFacts, last_name: str, last: GraphFacts) -> str:
+    if first is last:
         return (
-            f"The graph has {first.n_edges:,} edges. {_share(first.homophily)} of their weight is "
-            "between samples of the same prediction: its homophily."
+            f"The graph has {first.n_edges:,} edges. {_percent(first.homophily)} of the edge "
+            "weight joins samples with the same prediction; this fraction is the homophily."
         )
-    *names, last_name = graphs
-    left = (
-        f"All {first.n_edges:,} edges of the {names[0]} graph"
+    kept = (
+        f"all {first.n_edges:,}"
         if last.n_edges == first.n_edges
-        else f"{last.n_edges:,} of the {first.n_edges:,} edges of the {names[0]} graph"
+        else f"{last.n_edges:,} of the {first.n_edges:,}"
     )
     return (
-        f"{left} are left in the {last_name} one, with {last.weight / (first.weight or 1.0):.0%} "
-        "of the weight. The share of the weight between samples of the same prediction, the "
-        f"homophily, went from {_share(first.homophily)} to {_share(last.homophily)}."
+        f"The {last_name} graph keeps {kept} edges of the {first_name} graph and "
+        f"{last.weight / (first.weight or 1.0):.0%} of their weight. The homophily, the "
+        f"{HOMOPHILY}, changed from {_percent(first.homophily)} to {_percent(last.homophily)}."
     )
 
 
-def _weights(model: Any, names: list[str]) -> dict[str, float] | None:
-    """Weights of the views under the name most compared methods have for them."""
-    weights = getattr(model, "view_weights_", None)
+def _weights(summary: FitSummary, names: list[str]) -> dict[str, float] | None:
+    """Return the view weights that a baseline learned, scaled to sum to 1."""
+    weights = summary.view_weights
     if weights is None or np.shape(weights) != (len(names),) or not np.sum(weights) > 0:
         return None
     return dict(zip(names, (np.asarray(weights) / np.sum(weights)).tolist(), strict=True))
 
 
-def _share(value: float) -> str:
+def _percent(value: float) -> str:
     return f"{value:.1%}" if np.isfinite(value) else ""

@@ -1,9 +1,9 @@
-"""The section on reliability: accuracy by probability, and what abstaining gives."""
-
-from typing import Any
+"""The reliability of probabilities: accuracy by probability, and the effect of abstaining."""
 
 import numpy as np
+from markupsafe import Markup
 
+from manyview.base.summary import FitSummary
 from manyview.estimators.calibration import (
     CoveragePoint,
     coverage_curve,
@@ -11,7 +11,6 @@ from manyview.estimators.calibration import (
     reliability,
 )
 from manyview.numerics import softmax
-from manyview.report.html.markup import Html
 from manyview.report.html.page import Section, section, side_by_side
 from manyview.report.html.tables import Column, table
 from manyview.report.run.facts import SampleFacts
@@ -19,101 +18,102 @@ from manyview.report.svg.charts import Series, lines
 from manyview.runs.records import Run
 
 N_BINS = 10
-FEWEST_SCORED = 10  # below which shares of right predictions say nothing
+MIN_SCORED = 10  # labels below which rates of right predictions are not informative
 LEVELS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-MOST_STEPS = 200  # of the curve
+MAX_STEPS = 200  # of the curve
 
 
-def trust_section(run: Run, facts: SampleFacts, model: Any) -> Section | None:
-    """Compare probabilities with the truth: hidden labels, else labels held out to calibrate."""
-    found = getattr(model, "calibration_", None)
+def reliability_section(run: Run, facts: SampleFacts, summary: FitSummary) -> Section | None:
+    """Compare probabilities with hidden labels, or else with labels held out to calibrate."""
+    calibration = summary.calibration
     scored = facts.is_scored
-    if scored.sum() >= FEWEST_SCORED:
+    if scored.sum() >= MIN_SCORED:
         chances = facts.distributions[scored]
         truth = facts.truth[scored]
-        whose = f"the {len(truth):,} labels kept hidden"
-        scale = 1.0 if found is None else found.temperature
+        labels = f"the {len(truth):,} hidden labels"
+        scale = 1.0 if calibration is None else calibration.temperature
         before = softmax(np.log(np.maximum(chances, 1e-300)) * scale)
-    elif found is not None and found.n_held_out >= FEWEST_SCORED:
-        chances, truth = found.probabilities(), found.y_encoded
-        before = found.probabilities(calibrated=False)
-        whose = f"the {len(truth):,} labels held out to calibrate, by fits without them"
+    elif calibration is not None and calibration.n_held_out >= MIN_SCORED:
+        chances, truth = calibration.probabilities(), calibration.y_encoded
+        before = calibration.probabilities(calibrated=False)
+        labels = f"{len(truth):,} labels that were held out for calibration"
     else:
         return None
     error = expected_calibration_error(chances, truth)
     intro = (
-        f"Counted on {whose}. The expected calibration error, the mean distance between how "
-        f"sure predictions are and how often they are right, is {error:.1%}"
+        f"Measured on {labels}. The expected calibration error, the mean difference between "
+        f"probability and accuracy, is {error:.1%}"
     )
-    if found is not None:
+    if calibration is not None:
+        weak = ", which is too few for a precise estimate" if calibration.is_weak else ""
         intro += (
             f"; without calibration it would be {expected_calibration_error(before, truth):.1%}. "
-            f"The temperature, {found.temperature:.2f}, comes from {found.n_held_out:,} held-out "
-            f"labels{', so few that it is a hint only' if found.is_weak else ''}."
+            f"The temperature {calibration.temperature:.2f} was fitted on "
+            f"{calibration.n_held_out:,} held-out labels{weak}."
         )
     else:
-        intro += ". The probabilities are as the method gives them"
-        intro += "; --calibrate scales them." if hasattr(model, "temperature_") else "."
+        intro += ". The probabilities are not calibrated"
+        intro += "; --calibrate scales them." if summary.temperature is not None else "."
     curve = coverage_curve(chances, truth)
     return section(
-        "Trust",
+        "Reliability",
         side_by_side(_reliability_chart(chances, truth), _coverage_chart(curve)),
         _threshold_table(run, curve),
         intro=intro,
     )
 
 
-def _reliability_chart(chances: np.ndarray, truth: np.ndarray) -> Html:
+def _reliability_chart(chances: np.ndarray, truth: np.ndarray) -> Markup:
     bins = reliability(chances, truth, n_bins=N_BINS, equal_mass=True)
-    # Groups of one probability are one place.
+    # Bins of equal probability fall on one place.
     by_place = {round(one.probability, 6): one for one in bins}
     places = sorted(by_place)
     right = [by_place[place].accuracy for place in places]
     return lines(
-        "Right predictions by probability",
+        "Accuracy by probability",
         places,
-        [Series("right", right), Series("as they should be", places)],
+        [Series("accuracy", right), Series("perfect calibration", places)],
         x_name="probability of the prediction",
-        description="Groups of equally many samples: "
-        + ", ".join(f"{p:.2f} said, {r:.2f} right" for p, r in zip(places, right, strict=True))
+        description="Bins with equally many samples: "
+        + ", ".join(f"{r:.2f} at {p:.2f}" for p, r in zip(places, right, strict=True))
         + ".",
         form=".0%",
         x_form=".3g",
         from_zero=False,
-        note="Above the second line predictions are right more often than said, below it less.",
+        note="Above the line of perfect calibration, predictions are underconfident.",
     )
 
 
-def _coverage_chart(curve: list[CoveragePoint]) -> Html:
-    steps = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), MOST_STEPS)).round())
+def _coverage_chart(curve: list[CoveragePoint]) -> Markup:
+    steps = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), MAX_STEPS)).round())
     shown = [curve[step] for step in steps.astype(int).tolist()]
     return lines(
-        "Right predictions by share predicted",
+        "Accuracy by coverage",
         [point.coverage for point in shown],
         [
-            Series("right", [point.accuracy for point in shown]),
-            Series("least probability", [point.min_probability for point in shown]),
+            Series("accuracy", [point.accuracy for point in shown]),
+            Series("lowest probability", [point.min_probability for point in shown]),
         ],
-        x_name="share predicted, the surest first",
-        description=f"All predictions: {curve[-1].accuracy:.1%} right.",
+        x_name="coverage: fraction predicted, most confident first",
+        description=f"At full coverage the accuracy is {curve[-1].accuracy:.1%}.",
         form=".1%",
         x_form=".2g",
         from_zero=False,
-        note="What is left when only the surest predictions are given and the others are unknown.",
+        note="The least confident samples are left unknown.",
     )
 
 
-def _threshold_table(run: Run, curve: list[CoveragePoint]) -> Html:
+def _threshold_table(run: Run, curve: list[CoveragePoint]) -> Markup:
     asked = run.settings.abstain_below
     rows = []
     for level in sorted({*LEVELS, *([] if asked is None else [asked])}):
         above = [point for point in curve if point.min_probability >= level]
-        share, right = (above[-1].coverage, f"{above[-1].accuracy:.1%}") if above else (0.0, "")
+        coverage, right = (above[-1].coverage, f"{above[-1].accuracy:.1%}") if above else (0.0, "")
         name = "all predictions" if level == 0 else f"{level:g} or more"
-        rows.append([f"{name}, as asked" if level == asked else name, f"{share:.1%}", right])
+        rows.append([f"{name}, as set" if level == asked else name, f"{coverage:.1%}", right])
     return table(
-        "What abstaining below a probability gives",
-        [Column("probability"), Column("predicted", True), Column("right", True)],
+        "Effect of abstaining below a probability",
+        [Column("probability"), Column("coverage", True), Column("accuracy", True)],
         rows,
         sortable=False,
     )

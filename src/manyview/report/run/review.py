@@ -1,12 +1,13 @@
-"""The section to act on: samples worth a look, with the neighbors that speak for and against."""
+"""The samples to check first, with the neighbors and views behind their predictions."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from markupsafe import Markup
 from scipy import sparse
 
-from manyview.explain.records import Evidence, Explanation
-from manyview.report.html.markup import Html, element, join
+from manyview.explain.records import Explanation
+from manyview.report.html.markup import render
 from manyview.report.html.page import Section, section
 from manyview.report.html.tables import Cell, Column, table
 from manyview.report.layout import signed
@@ -15,49 +16,46 @@ from manyview.report.run.facts import NO_CLASS, SampleFacts, Supporter, agreemen
 N_CHECKED, N_FIRST = 30, 8
 N_SUPPORTERS = 3
 N_CONTRADICTED = 10
-STRONGEST_WORDS = (
-    "Beside it, the strongest neighbors: their label, their name, and the views in which the two "
-    "are neighbors."
+AGREEMENT = "fraction of the edge weight that goes to samples with the same prediction"
+STRONGEST = (
+    "The last column lists the strongest neighbors: label, name, and the views in which they are "
+    "neighbors."
 )
-REASON_WORDS = (
-    "Beside it, the reasons: the neighbors that added most to the prediction or to its runner-up, "
-    "in log-odds of the one against the other, with their label, their name, and the views in "
-    "which the two are neighbors; and the prediction without a view where that is another."
+REASONS = (
+    "The last column gives the reasons: the neighbors that contributed most, in log-odds of the "
+    "prediction against the runner-up, with their label, their name, the views in which they are "
+    "neighbors, and any view whose removal changes the prediction."
 )
 
 
-def check_section(
+def review_section(
     facts: SampleFacts,
     graph: sparse.csr_array | None,
     view_graphs: Mapping[str, sparse.csr_array],
     explain: Callable[[int], Explanation] | None = None,
 ) -> Section | None:
-    """List the samples worth a look: the least certain, and given labels the method doubts.
+    """List the least certain samples, and given labels that the predictions contradict.
 
-    Where the method can `explain` a row, neighbors come with their part of the prediction.
+    With `explain`, each neighbor comes with its contribution to the prediction.
     """
-    least, doubted = facts.least_certain(N_CHECKED), facts.contradicted(N_CONTRADICTED)
+    least, contradicted = facts.least_certain(N_CHECKED), facts.contradicted(N_CONTRADICTED)
     parts = []
     if len(least):
-        hide = not len(doubted)
-        parts.append(_check_table(facts, least, graph, view_graphs, explain, hide_caption=hide))
-    if len(doubted):
-        parts.append(_doubted_table(facts, doubted))
+        hide = not len(contradicted)
+        parts.append(_least_certain(facts, least, graph, view_graphs, explain, hide_caption=hide))
+    if len(contradicted):
+        parts.append(_contradicted(facts, contradicted))
     if not parts:
         return None
-    intro = "The samples the method is least sure of. A label for one of these helps most."
+    intro = "These predictions are the least certain. Labels for these samples help most."
     if graph is not None:
-        intro += (
-            " Agreement is the share of a sample's edge weight that goes to samples of the same "
-            "prediction. "
-        )
-        intro += STRONGEST_WORDS if explain is None else REASON_WORDS
+        intro += f" Agreement is the {AGREEMENT}. {STRONGEST if explain is None else REASONS}"
     if not len(least):
-        intro = "Given labels that the method would not have given."
+        intro = "The method predicts another class for these labeled samples."
     return section("Check these first", *parts, intro=intro)
 
 
-def _check_table(
+def _least_certain(
     facts: SampleFacts,
     rows: np.ndarray,
     graph: sparse.csr_array | None,
@@ -65,8 +63,8 @@ def _check_table(
     explain: Callable[[int], Explanation] | None,
     *,
     hide_caption: bool,
-) -> Html:
-    columns = [Column("sample"), Column("prediction"), Column("or else")]
+) -> Markup:
+    columns = [Column("sample"), Column("prediction"), Column("runner-up")]
     has_truth = bool(facts.is_scored[rows].any())
     if has_truth:
         columns.append(Column("truth"))
@@ -74,16 +72,17 @@ def _check_table(
         columns.append(Column("confidence", True))
     if graph is not None:
         agree = agreement(graph, facts.predictions)
-        columns.append(Column("agreement", True, "share of the edge weight to the same prediction"))
+        columns.append(Column("agreement", True, AGREEMENT))
         heading = "strongest neighbors" if explain is None else "reasons"
         columns.append(Column(heading, is_sortable=False))
-    cells = []
+    names = facts.names
+    lines = []
     for row in rows.tolist():
-        first, second = facts.probabilities[row], facts.second_probabilities[row]
+        first, second = float(facts.probabilities[row]), float(facts.second_probabilities[row])
         line: list[object] = [
             facts.ids[row],
-            Cell(_prediction(facts.names[facts.predictions[row]], first), float(first)),
-            Cell(_prediction(facts.names[facts.runners_up[row]], second), float(second)),
+            Cell(names[facts.predictions[row]], first, detail=f"{first:.2f}", kind="strong"),
+            Cell(names[facts.runners_up[row]], second, detail=f"{second:.2f}", kind="strong"),
         ]
         if has_truth:
             line.append(_truth(facts, row))
@@ -98,11 +97,11 @@ def _check_table(
                 else _reasons(facts, explain(row), list(view_graphs))
             )
             line.append(Cell(listed, len(found)))
-        cells.append(line)
+        lines.append(line)
     return table(
         "Least certain samples",
         columns,
-        cells,
+        lines,
         filterable=True,
         sorted_by=1,
         n_first=N_FIRST,
@@ -111,9 +110,9 @@ def _check_table(
     )
 
 
-def _doubted_table(facts: SampleFacts, rows: np.ndarray) -> Html:
+def _contradicted(facts: SampleFacts, rows: np.ndarray) -> Markup:
     return table(
-        "Given labels the method doubts",
+        "Given labels that the predictions contradict",
         [Column("sample"), Column("given"), Column("prediction"), Column("probability", True)],
         [
             [
@@ -129,81 +128,63 @@ def _doubted_table(facts: SampleFacts, rows: np.ndarray) -> Html:
 
 def _neighbors(
     facts: SampleFacts, row: int, found: list[Supporter], all_views: Sequence[str]
-) -> Html:
-    if not found:
-        return element("span", "none", class_="soft")
-    items = []
-    for one in found:
-        label = (
-            facts.given[one.row] if facts.given[one.row] != NO_CLASS else facts.predictions[one.row]
-        )
-        known = " (given)" if facts.given[one.row] != NO_CLASS else ""
-        items.append(
-            element(
-                "li",
-                element("b", facts.names[label]),
-                known,
-                element(
-                    "span", f" {_in_words(one, str(facts.ids[one.row]), all_views)}", class_="soft"
-                ),
-                class_=None if label == facts.predictions[row] else "against",
-            )
-        )
-    return element("ul", *items, class_="plain")
+) -> Markup:
+    items = [
+        {
+            **_labeled(facts, one.row),
+            "part": "",
+            "where": _where(str(facts.ids[one.row]), one.views, all_views),
+            "is_against": facts.known_class(one.row) != facts.predictions[row],
+        }
+        for one in found
+    ]
+    return render("reasons", neighbors=items, own="", changes=[])
 
 
-def _reasons(facts: SampleFacts, why: Explanation, all_views: Sequence[str]) -> Html:
+def _reasons(facts: SampleFacts, why: Explanation, all_views: Sequence[str]) -> Markup:
+    items = [
+        {
+            **_labeled(facts, one.row),
+            "part": signed(one.margin),
+            "where": _where(one.name, list(one.views), all_views),
+            "is_against": one.margin < 0,
+        }
+        for one in why.neighbors[:N_SUPPORTERS]
+    ]
     n_rest, for_prediction, for_runner_up = why.rest(N_SUPPORTERS)
-    rest = (
-        f"{signed(for_prediction - for_runner_up)} from {n_rest} other{'' if n_rest == 1 else 's'}"
-    )
     own = f"{signed(why.itself.margin)} itself"
+    if n_rest:
+        rest = signed(for_prediction - for_runner_up)
+        own += f", {rest} from {n_rest} other{'' if n_rest == 1 else 's'}"
     changes = [
         f"{one.prediction_without} without {one.view}"
         for one in why.views
         if one.changes_prediction
     ]
-    return element(
-        "ul",
-        *(_reason(facts, one, all_views) for one in why.neighbors[:N_SUPPORTERS]),
-        element("li", ", ".join([own, rest] if n_rest else [own]), class_="soft"),
-        element("li", "; ".join(changes), class_="warm") if changes else None,
-        class_="plain",
-    )
+    return render("reasons", neighbors=items, own=own, changes=changes)
 
 
-def _reason(facts: SampleFacts, one: Evidence, all_views: Sequence[str]) -> Html:
-    label = facts.given[one.row] if facts.given[one.row] != NO_CLASS else facts.predictions[one.row]
-    known = " (given)" if facts.given[one.row] != NO_CLASS else ""
-    return element(
-        "li",
-        f"{signed(one.margin)} ",
-        element("b", facts.names[label]),
-        known,
-        element("span", f" {_in_words(one, one.name, all_views)}", class_="soft"),
-        class_=None if one.margin >= 0 else "against",
-    )
+def _labeled(facts: SampleFacts, row: int) -> dict[str, object]:
+    return {
+        "label": facts.names[facts.known_class(row)],
+        "is_given": facts.given[row] != NO_CLASS,
+    }
 
 
-def _in_words(one: Supporter | Evidence, name: str, all_views: Sequence[str]) -> str:
-    """Name a neighbor and the views of the edge, the shorter way round."""
-    missing = [view for view in all_views if view not in one.views]
-    if not one.views:
+def _where(name: str, views: Sequence[str], all_views: Sequence[str]) -> str:
+    """Name a neighbor and the views of the edge, or those without it where they are fewer."""
+    missing = [view for view in all_views if view not in views]
+    if not views:
         return name
     if len(all_views) > 1 and not missing:
         return f"{name} in {'both' if len(all_views) == 2 else f'all {len(all_views)}'} views"
     if len(all_views) > 3 and len(missing) == 1:
         return f"{name} in all but {missing[0]}"
-    return f"{name} in {', '.join(one.views)}"
+    return f"{name} in {', '.join(views)}"
 
 
-def _prediction(name: str, probability: float) -> Html:
-    return join(element("b", name), element("span", f" {probability:.2f}", class_="soft"))
-
-
-def _truth(facts: SampleFacts, row: int) -> object:
+def _truth(facts: SampleFacts, row: int) -> Cell:
     if facts.truth[row] == NO_CLASS:
-        return ""
-    name = facts.names[facts.truth[row]]
+        return Cell("")
     is_right = facts.truth[row] == facts.predictions[row]
-    return name if is_right else element("span", name, class_="warm")
+    return Cell(facts.names[facts.truth[row]], kind="" if is_right else "warm")

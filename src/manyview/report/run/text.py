@@ -1,8 +1,7 @@
-"""A run and a prediction, told to people."""
+"""A run, new predictions and explanations as text for a terminal."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from manyview.data.label_values import shown_names
 from manyview.explain.records import Evidence, Explanation, ViewEffect
@@ -10,13 +9,13 @@ from manyview.report.layout import set_sections, set_table, signed
 from manyview.runs.annotated_copy import COPY_STEM
 from manyview.runs.explaining import RunReasons
 from manyview.runs.predicting import Prediction
-from manyview.runs.records import ClassRecord, DataRecord, Run, Scores, TrainingRecord
+from manyview.runs.records import DataRecord, Run, Scores, TrainingRecord
 
 N_CLASSES_SHOWN = 20
 STOPPED = {
-    "converged": "until the loss had converged",
-    "max_epochs": "the most it may take; the loss had not converged yet",
-    "interrupted": "then interrupted; the best so far is kept",
+    "converged": "until the loss converged",
+    "max_epochs": "the maximum; the loss has not converged yet",
+    "interrupted": "then interrupted; the best network so far is kept",
     "callback": "then stopped by a callback",
 }
 REPORT = {"report.html": "the whole report, to open in a browser"}
@@ -28,10 +27,10 @@ FILES = {
 
 
 def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
-    """Say what was read, done and found, and where the files are."""
+    """Summarize the data, the training, the result and the files of a run."""
     sections = [
         ("Data", [_data_line(run.data), *run.data.notes]),
-        ("Labels", [_labels_line(run)]),
+        ("Labels", [labels_line(run)]),
         ("Method", [_method_line(run)]),
     ]
     if run.training.n_epochs is not None:
@@ -42,7 +41,7 @@ def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
             "Result",
             [
                 _result_line(run),
-                *_sureness_lines(run),
+                *_calibration_lines(run),
                 "",
                 _view_table(run),
                 "",
@@ -51,11 +50,11 @@ def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
             ],
         )
     )
-    if run.doubts:
-        doubts = ", ".join(
-            f"{doubt.sample_id} ({doubt.label}, {doubt.probability:.2f})" for doubt in run.doubts
+    if run.least_confident:
+        least = ", ".join(
+            f"{one.sample_id} ({one.label}, {one.probability:.2f})" for one in run.least_confident
         )
-        sections[-1][1].extend([f"Least certain, with label and probability: {doubts}.", ""])
+        sections[-1][1].extend([f"Least certain, with label and probability: {least}.", ""])
     files = {
         **(REPORT if has_report else {}),
         **FILES,
@@ -75,7 +74,7 @@ def _annotated_file(run: Run) -> dict[str, str]:
 
 
 def prediction_text(prediction: Prediction, out: Path | None, width: int) -> str:
-    """Say what was read, how many samples were labeled, and how well where that is known."""
+    """Summarize the data, the number of labeled samples, and the scores where labels are known."""
     data = prediction.data
     sections = [
         ("Data", [_data_line(data), *data.notes, *prediction.notes]),
@@ -87,7 +86,7 @@ def prediction_text(prediction: Prediction, out: Path | None, width: int) -> str
         sections[-1][1].append(_scores_line(scores, f"{scores.n_scored:,} samples with a label"))
     if prediction.abstain_below is not None:
         sections[-1][1].append(
-            f"{prediction.n_unknown:,} of them unknown, below a probability of "
+            f"{prediction.n_unknown:,} of them left unknown, with a probability below "
             f"{prediction.abstain_below:g}"
         )
     if out is not None:
@@ -95,13 +94,31 @@ def prediction_text(prediction: Prediction, out: Path | None, width: int) -> str
     return set_sections(sections, width)
 
 
+def count_of(number: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> count_of(1, "view"), count_of(1200, "sample")
+    ('1 view', '1,200 samples')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def view_sizes(data: DataRecord) -> dict[str, str]:
+    """Return the number of features of each view, or "graph"."""
+    sizes = {name: f"{size:,}" for name, size in data.views.items()}
+    return {**sizes, **dict.fromkeys(data.graphs, "graph")}
+
+
 def _data_line(data: DataRecord) -> str:
     n_views = len(data.views) + len(data.graphs)
-    line = f"{data.name}: {data.n_samples:,} samples, {n_views} view{'' if n_views == 1 else 's'}"
+    line = f"{data.name}: {data.n_samples:,} samples, {count_of(n_views, 'view')}"
     return f"{line}, {len(data.classes)} classes" if data.classes else line
 
 
-def _labels_line(run: Run) -> str:
+def labels_line(run: Run) -> str:
+    """Count the known or shown labels, and describe how the others were hidden."""
     asked = run.settings
     if asked.label_ratio is None:
         return f"{run.n_labeled:,} known, {run.n_unlabeled:,} unknown"
@@ -117,8 +134,8 @@ def _method_line(run: Run) -> str:
         words.append(f"{run.training.n_neighbors} neighbors in each view")
     recalls = run.training.neighbor_recall or {}
     if min(recalls.values(), default=1.0) < 1:
-        found = ", ".join(f"{share:.1%} in {name}" for name, share in recalls.items())
-        words.append(f"searched approximately (found of the true ones: {found})")
+        found = ", ".join(f"{recall:.1%} in {name}" for name, recall in recalls.items())
+        words.append(f"approximate search (recall {found})")
     standardized = [
         name for name, kind in (run.training.scaling or {}).items() if kind == "standard"
     ]
@@ -142,21 +159,22 @@ def _result_line(run: Run) -> str:
     return f"{run.n_unlabeled:,} samples labeled"
 
 
-def _sureness_lines(run: Run) -> list[str]:
+def _calibration_lines(run: Run) -> list[str]:
     lines = []
     if run.calibration is not None:
         found = run.calibration
         lines.append(
             f"probabilities calibrated on {found.n_held_out:,} held-out labels: temperature "
-            f"{found.temperature:.2f}, error (ECE) {found.error_before:.1%} before, "
-            f"{found.error_after:.1%} after" + ("; few labels, so a weak estimate" * found.is_weak)
+            f"{found.temperature:.2f}, calibration error (ECE) {found.error_before:.1%} before and "
+            f"{found.error_after:.1%} after"
+            + ("; few labels, so a rough estimate" if found.is_weak else "")
         )
     if run.abstention is not None:
         rule = run.abstention
         right = "" if rule.accuracy is None else f", {rule.accuracy:.1%} of them right"
         lines.append(
-            f"{rule.n_predicted:,} predictions of probability {rule.below:g} or more{right}; "
-            f"{rule.n_unknown:,} samples are unknown"
+            f"{rule.n_predicted:,} predictions with a probability of {rule.below:g} or more"
+            f"{right}; {rule.n_unknown:,} samples are left unknown"
         )
     return lines
 
@@ -169,10 +187,7 @@ def _scores_line(scores: Scores, what: str) -> str:
 
 
 def _view_table(run: Run) -> str:
-    sizes = {
-        **{name: str(size) for name, size in run.data.views.items()},
-        **dict.fromkeys(run.data.graphs, "graph"),
-    }
+    sizes = view_sizes(run.data)
     if run.view_importance is None:
         return set_table(("view", "features"), list(sizes.items()), "<>")
     rows = [(name, size, f"{run.view_importance[name]:.1%}") for name, size in sizes.items()]
@@ -180,24 +195,24 @@ def _view_table(run: Run) -> str:
 
 
 def _class_table(run: Run) -> str:
-    def row(one: ClassRecord) -> tuple[str, ...]:
-        return str(one.label), f"{one.n_labeled:,}", f"{one.n_found:,}"
-
-    shown = [row(one) for one in run.classes[:N_CLASSES_SHOWN]]
+    shown = [
+        (str(one.label), f"{one.n_labeled:,}", f"{one.n_found:,}")
+        for one in run.classes[:N_CLASSES_SHOWN]
+    ]
     table = set_table(("class", "labeled", "found"), shown, "<>>")
     n_more = len(run.classes) - len(shown)
     return f"{table}\nand {n_more} more classes, in run.json" if n_more > 0 else table
 
 
 N_CLASSES, N_NEIGHBORS, N_SOURCES = 5, 10, 5
-NOT_LEARNED_ANEW = (
-    "Left out: the view's edges and features are gone and the other views take their place; "
-    "nothing is learned anew."
+WITHOUT_VIEW = (
+    "A removed view loses its edges and features, and the other views replace it, without "
+    "retraining."
 )
 
 
 def reasons_text(reasons: RunReasons, width: int) -> str:
-    """Tell why one sample got its prediction, or what each view does to all predictions."""
+    """Explain one sample's prediction, or the effect of each view on all predictions."""
     sections: list[tuple[str, list[str]]] = [
         ("Run", [f"{reasons.method} of {reasons.folder}, {reasons.n_samples:,} samples"])
     ]
@@ -212,20 +227,20 @@ def reasons_text(reasons: RunReasons, width: int) -> str:
 def _explanation(why: Explanation, is_new: bool) -> list[tuple[str, list[str]]]:
     given = "came without a label" if why.given is None else f"came with the label {why.given}"
     given = "came after the fit" if is_new else given
-    chances = sorted(why.probabilities.items(), key=lambda pair: -pair[1])
-    listed = ", ".join(f"{label} {chance:.3f}" for label, chance in chances[:N_CLASSES])
-    n_more = len(chances) - N_CLASSES
+    classes = sorted(why.probabilities.items(), key=lambda pair: -pair[1])
+    listed = ", ".join(f"{label} {probability:.3f}" for label, probability in classes[:N_CLASSES])
+    n_more = len(classes) - N_CLASSES
     more = f" and {n_more} more class{'' if n_more == 1 else 'es'}" if n_more > 0 else ""
     total = signed(why.margin)
     return [
         ("Sample", [f"{why.name}, {given}"]),
-        ("Prediction", [f"{listed}{more}", ""]),
+        ("Classes", [f"{listed}{more}", ""]),
         (
             "Reasons",
             [
                 f"The log-odds of {why.prediction} against {why.runner_up} are {total}. They are "
-                "the sum of what the sample and its neighbors in the graph send, and of the same "
-                "by view.",
+                "the sum of the contributions of the sample and its neighbors in the graph, and "
+                "also the sum over views.",
                 "",
                 _neighbor_table(why),
                 "",
@@ -239,8 +254,8 @@ def _explanation(why: Explanation, is_new: bool) -> list[tuple[str, list[str]]]:
 def _neighbor_table(why: Explanation) -> str:
     head = ("neighbor", "label", f"for {why.prediction}", f"for {why.runner_up}", "sum", "by view")
     shown = why.neighbors[:N_NEIGHBORS]
-    rows = [("itself", _label(why.itself), *_parts(why.itself), _shares(why.itself.views))]
-    rows += [(one.name, _label(one), *_parts(one), _shares(one.views)) for one in shown]
+    rows = [("itself", _label(why.itself), *_parts(why.itself), _weights(why.itself.views))]
+    rows += [(one.name, _label(one), *_parts(one), _weights(one.views)) for one in shown]
     n_rest, for_prediction, for_runner_up = why.rest(N_NEIGHBORS)
     if n_rest:
         sums = (
@@ -263,12 +278,12 @@ def _view_evidence_table(why: Explanation) -> list[str]:
             signed(one.margin),
             str(one.prediction_without),
             f"{one.probability_without:.3f}",
-            "changes the prediction" if one.changes_prediction else "",
+            "changed" if one.changes_prediction else "",
         )
         for one in why.views
     ]
     head = ("view", "sum", "prediction without it", "probability", "")
-    return [set_table(head, rows, "<><><"), "", NOT_LEARNED_ANEW]
+    return [set_table(head, rows, "<><><"), "", WITHOUT_VIEW]
 
 
 def _sources(why: Explanation) -> str:
@@ -276,14 +291,14 @@ def _sources(why: Explanation) -> str:
         f"{one.name} ({_label(one)}) {signed(one.margin)}" for one in why.sources[:N_SOURCES]
     )
     return (
-        f"The features behind these sums are those of {len(why.sources):,} samples. The largest "
-        f"parts: {listed}."
+        f"The features of {len(why.sources):,} samples enter these sums. The largest "
+        f"contributions: {listed}."
     )
 
 
 def _effects(effects: tuple[ViewEffect, ...]) -> list[str]:
     if not effects:
-        return ["There is one view only, so none can be left out."]
+        return ["There is only one view, so none can be removed."]
     rows = [
         (
             one.view,
@@ -294,15 +309,13 @@ def _effects(effects: tuple[ViewEffect, ...]) -> list[str]:
         for one in effects
     ]
     first = effects[0]
-    table = set_table(
-        ("view left out", "predictions that change", "share", "accuracy"), rows, "<>>>"
-    )
+    table = set_table(("removed view", "changed predictions", "of all", "accuracy"), rows, "<>>>")
     return [
         table,
         "",
-        f"Accuracy is on the {first.n_scored:,} labels the method was given; it is "
-        f"{first.accuracy or 0:.1%} with all views.",
-        NOT_LEARNED_ANEW,
+        f"Accuracy is measured on the {first.n_scored:,} given labels; with all views it is "
+        f"{first.accuracy or 0:.1%}.",
+        WITHOUT_VIEW,
     ]
 
 
@@ -314,6 +327,6 @@ def _parts(one: Evidence) -> tuple[str, str, str]:
     return signed(one.for_prediction), signed(one.for_runner_up), signed(one.margin)
 
 
-def _shares(views: Mapping[str, Any]) -> str:
+def _weights(views: Mapping[str, float]) -> str:
     ordered = sorted(views.items(), key=lambda pair: -pair[1])
-    return ", ".join(f"{view} {share:.0%}" for view, share in ordered)
+    return ", ".join(f"{view} {weight:.0%}" for view, weight in ordered)

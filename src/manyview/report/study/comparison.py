@@ -1,8 +1,8 @@
-"""Statistics of a comparison: ranks, and tests that say which differences to believe.
+"""Statistics of a comparison: average ranks and significance tests.
 
-Two questions, two tests. Within one data set the splits are the samples, and they overlap:
-Nadeau and Bengio's correction of the paired t test. Between data sets every data set is one
-sample: Wilcoxon's signed-rank test.
+Within one data set the splits are the samples. They overlap, which Nadeau and Bengio's version of
+the paired t test corrects for. Across data sets, each data set is one sample of Wilcoxon's
+signed-rank test.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,12 +21,12 @@ MIN_DATASETS = 6  # with fewer, the signed-rank test cannot give a p value below
 
 
 def average_ranks(rows: Sequence[Sequence[float]], *, higher_is_better: bool = True) -> list[float]:
-    """Average the rank of every method over all rows; 1 is best, equal values share a rank.
+    """Return the mean rank of every method over all rows; 1 is best, ties get their mean rank.
 
     Parameters
     ----------
     rows
-        [case, method], a value of every method in every case.
+        [case, method] values.
 
     Examples
     --------
@@ -39,22 +39,22 @@ def average_ranks(rows: Sequence[Sequence[float]], *, higher_is_better: bool = T
 
 
 def corrected_t_test(differences: Sequence[float], label_ratio: float) -> float:
-    """Two-sided p value of the paired t test over splits of one data set, corrected for overlap.
+    """Return the two-sided p value of the paired t test, corrected for overlapping splits.
 
         t = mean / sqrt((1 / n + n_test / n_train) * variance),  n - 1 degrees of freedom
 
     Parameters
     ----------
     differences
-        Difference of two methods on each split.
+        Difference between two methods on each split.
     label_ratio
-        Share of the samples that was labeled; all others are tested.
+        Fraction of the samples that is labeled; all others are test samples.
 
     Notes
     -----
     C. Nadeau, Y. Bengio: Inference for the generalization error. Machine Learning 52, 2003. With
-    few labels the correction is large: five splits with 10 % labels tell a difference only when
-    it is above 8.4 of its own standard deviations.
+    few labels the correction is large: with five splits and 10% labels, a difference is
+    significant only above 8.4 of its own standard deviations.
 
     Examples
     --------
@@ -65,9 +65,9 @@ def corrected_t_test(differences: Sequence[float], label_ratio: float) -> float:
 
 
 def paired_t_test(differences: Sequence[float]) -> float:
-    """Two-sided p value of the paired t test over splits, taken as independent.
+    """Return the two-sided p value of the paired t test, with splits taken as independent.
 
-    It asks about other draws of labels from the very same samples, and not about new samples.
+    It covers other draws of labels from the same samples, not new samples.
 
     Examples
     --------
@@ -89,9 +89,9 @@ def _t_test(differences: Sequence[float], overlap: float) -> float:
 
 
 def signed_rank_test(first: Sequence[float], second: Sequence[float]) -> float:
-    """Two-sided p value of Wilcoxon's signed-rank test, one pair a data set.
+    """Return the two-sided p value of Wilcoxon's signed-rank test, one pair per data set.
 
-    Data sets on which both are equal have no say; without any other, p is 1.
+    Data sets with equal results are left out; p is 1 if no other remains.
 
     Examples
     --------
@@ -105,10 +105,21 @@ def signed_rank_test(first: Sequence[float], second: Sequence[float]) -> float:
     return float(stats.wilcoxon(differences).pvalue)
 
 
+def format_p_value(p_value: float) -> str:
+    """Write a p value with three decimals; smaller ones are "< 0.001", never "0.000".
+
+    Examples
+    --------
+    >>> format_p_value(0.0321), format_p_value(0.0002)
+    ('0.032', '< 0.001')
+    """
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
 TESTS = {
-    "corrected": "the paired t test over splits with Nadeau and Bengio's correction for their "
-    "overlap, which is very cautious where few samples are labeled",
-    "paired": "the paired t test over splits, which asks about other draws of labels from the same "
+    "corrected": "the paired t test over splits, with Nadeau and Bengio's correction for their "
+    "overlap, which is very conservative with few labels",
+    "paired": "the paired t test over splits, which covers other draws of labels from the same "
     "samples",
 }
 DEFAULT_TEST = "paired"
@@ -122,11 +133,11 @@ class Ranking:
     Attributes
     ----------
     cells
-        One a row; empty for rows without any result.
+        One per row; empty for rows without any result.
     n_cases
-        Columns over which ranks were averaged: those that all ranked rows have.
+        Number of columns in which all ranked rows have a result.
     is_tested
-        Whether any two rows share data sets enough for the signed-rank test.
+        Whether any two rows have enough common data sets for the signed-rank test.
     """
 
     cells: tuple[TableCell, ...]
@@ -134,22 +145,22 @@ class Ranking:
     is_tested: bool
 
     def sentence(self) -> str:
-        """Say over what ranks were averaged and tested."""
+        """Describe the average and the test."""
         cases = "the one column" if self.n_cases == 1 else f"the {self.n_cases} columns"
         tested = (
-            "ties by Wilcoxon's signed-rank test over the data sets shared with the first"
+            "ties by Wilcoxon's signed-rank test over the data sets in common with the first row"
             if self.is_tested
-            else f"too few data sets for a test between rows (it takes {MIN_DATASETS})"
+            else f"no test between rows, which needs {MIN_DATASETS} data sets"
         )
-        return f"Rank: average over {cases} that all ranked rows have; {tested}."
+        return f"Rank: average over {cases} with results in all ranked rows; {tested}."
 
 
 def marked_columns(
     body: Sequence[Sequence[TableCell]], grid: Grid, metric: Metric, test: str
 ) -> list[list[TableCell]]:
-    """Mark the best and second best of each column, and what a test cannot tell from the best.
+    """Mark the best and second best of each column, and those not clearly worse than the best.
 
-    `grid` has the results to test, None where there is none, as in the paper's columns.
+    `grid` has the results to test, None where there are none, as in the paper's columns.
     """
     marked = [list(line) for line in body]
     for column in range(len(marked[0]) if marked else 0):
@@ -158,36 +169,41 @@ def marked_columns(
             continue
         best = next(n for n, place in places.items() if place == 1)
         for n, place in places.items():
-            tied = place > 1 and _is_tied(grid[n][column], grid[best][column], test)
-            mark = {1: BEST, 2: SECOND}.get(place, "")
-            marked[n][column] = replace(marked[n][column], mark=mark, is_tied=tied)
+            p_value = _p_value(grid[n][column], grid[best][column], test) if place > 1 else None
+            marked[n][column] = replace(
+                marked[n][column],
+                mark={1: BEST, 2: SECOND}.get(place, ""),
+                p_value=p_value,
+                is_tied=p_value is not None and p_value > LEVEL,
+            )
     return marked
 
 
 def _places(values: dict[int, float | None], metric: Metric) -> dict[int, int]:
-    """Place of each row by the number that is shown; equal numbers share a place."""
+    """Return the place of each row by its rounded number; equal numbers get the same place."""
     shown = {n: round(value, metric.decimals) for n, value in values.items() if value is not None}
     order = sorted(set(shown.values()), reverse=metric.higher_is_better)
     return {n: order.index(value) + 1 for n, value in shown.items()} if len(shown) > 1 else {}
 
 
-def _is_tied(result: Result | None, best: Result | None, test: str) -> bool:
+def _p_value(result: Result | None, best: Result | None, test: str) -> float | None:
+    """Test a result against the best over their common seeds; None with fewer than two."""
     if result is None or best is None:
-        return False
+        return None
     seeds = [seed for seed in best.by_seed if seed in result.by_seed]
     if len(seeds) < 2:
-        return False
+        return None
     differences = [best.by_seed[seed] - result.by_seed[seed] for seed in seeds]
     if test == "corrected":
-        return corrected_t_test(differences, result.cell.label_ratio) > LEVEL
-    return paired_t_test(differences) > LEVEL
+        return corrected_t_test(differences, result.cell.label_ratio)
+    return paired_t_test(differences)
 
 
 def ranked(grid: Grid, datasets: Sequence[str], metric: Metric) -> Ranking | None:
-    """Average the ranks of rows over the columns that all of them have.
+    """Average the ranks of rows over the columns in which all of them have a result.
 
-    `datasets` names that of each column. Rows without any result are left out. None where fewer
-    than two rows or no column are left.
+    `datasets` has the data set of each column. Rows without any result are left out. Returns None
+    if fewer than two rows or no column remain.
     """
     means = [
         {column: r.mean for column, r in enumerate(line) if r is not None and r.mean is not None}
@@ -221,7 +237,7 @@ def ranked(grid: Grid, datasets: Sequence[str], metric: Metric) -> Ranking | Non
 def _p_between(
     first: Mapping[int, float], second: Mapping[int, float], datasets: Sequence[str]
 ) -> float | None:
-    """Test two rows over the data sets both have; None where these are too few."""
+    """Test two rows over their common data sets; None where these are too few."""
     pairs: dict[str, list[tuple[float, float]]] = {}
     for column in sorted(first.keys() & second.keys()):
         pairs.setdefault(datasets[column], []).append((first[column], second[column]))
@@ -234,7 +250,9 @@ def _p_between(
 
 
 def tie_sentence(test: str, cells: Iterable[TableCell], of: str = "column") -> list[str]:
-    """Name the test behind ties, where there are any."""
+    """Name the test behind ties, if there are any."""
     if not any(cell.is_tied for cell in cells):
         return []
-    return [f"Clearly worse than the best of its {of}: p below {LEVEL:g} in {TESTS[test]}."]
+    return [
+        f"A result is clearly worse than the best of its {of} if p < {LEVEL:g} in {TESTS[test]}."
+    ]

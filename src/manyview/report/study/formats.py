@@ -1,4 +1,4 @@
-"""Tables in LaTeX, with the rules of the package booktabs."""
+"""Tables of a study as text, Markdown, LaTeX and CSV."""
 
 import csv
 from collections.abc import Callable, Iterable, Sequence
@@ -9,11 +9,11 @@ from manyview.experiments.study import Study
 from manyview.report.layout import MAX_WIDTH, set_table
 from manyview.report.study.comparison import DEFAULT_TEST
 from manyview.report.study.results import find_metric, study_results, value_title
-from manyview.report.study.table import BEST, SECOND, Table, TableCell
+from manyview.report.study.table import BEST, SECOND, Table, TableCell, flat_header
 from manyview.report.study.tables import study_tables
 from manyview.validation import check_choice
 
-MOST_COLUMNS = 8  # that fit a page as they are
+MAX_COLUMNS = 8  # above which a table is scaled to the page width
 SPECIAL = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -29,12 +29,12 @@ SPECIAL = str.maketrans(
 
 
 def as_latex(table: Table, width: int = 0) -> str:
-    r"""Write a table in LaTeX with the rules of booktabs: best in bold, second best underlined."""
-    del width  # lines are LaTeX's to break
+    r"""Write a table in LaTeX with booktabs rules: best in bold, second best underlined."""
+    del width  # LaTeX breaks lines itself
     n_columns = len(table.header)
-    sentences = [*table.legend(r"\textbf{Bold}", r"\underline{underlined}", r"$\approx$")]
+    sentences = [*table.legend(r"\textbf{Bold}", r"\underline{Underlined}", r"$\approx$")]
     caption = " ".join([*sentences, *(escape_latex(one) for one in table.caption)])
-    is_wide = n_columns > MOST_COLUMNS
+    is_wide = n_columns > MAX_COLUMNS
     lines = [
         r"% needs \usepackage{booktabs}" + (r" and \usepackage{graphicx}" if is_wide else ""),
         r"\begin{table*}[tbp]",
@@ -60,8 +60,8 @@ def as_latex(table: Table, width: int = 0) -> str:
         lines += [f"    {' & '.join(map(_cell, row))} \\\\" for row in block.rows]
     lines += [r"    \bottomrule", r"  \end{tabular}" + ("}" if is_wide else "")]
     if table.notes:
-        told = [f"\\textsuperscript{{{a}}}~{escape_latex(note)}." for a, note in table.notes]
-        lines += [r"  \par\smallskip", f"  {{\\footnotesize {' '.join(told)}\\par}}"]
+        notes = [f"\\textsuperscript{{{a}}}~{escape_latex(note)}." for a, note in table.notes]
+        lines += [r"  \par\smallskip", f"  {{\\footnotesize {' '.join(notes)}\\par}}"]
     lines += [
         f"  \\caption{{{escape_latex(table.title)}. {caption}}}",
         f"  \\label{{tab:{table.name}}}",
@@ -71,12 +71,12 @@ def as_latex(table: Table, width: int = 0) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""Write text so that LaTeX prints it as it is.
+    r"""Escape text so that LaTeX prints it unchanged.
 
     Examples
     --------
-    >>> print(escape_latex("50 % of a_b & {c}"))
-    50 \% of a\_b \& \{c\}
+    >>> print(escape_latex("50% of a_b & {c}"))
+    50\% of a\_b \& \{c\}
     """
     return text.translate(SPECIAL)
 
@@ -86,11 +86,9 @@ def _spanning(n_columns: int, side: str, text: str) -> str:
 
 
 def _cell(cell: TableCell) -> str:
+    command = {BEST: r"\textbf", SECOND: r"\underline"}.get(cell.mark)
     text = escape_latex(cell.text)
-    if cell.mark == BEST:
-        text = f"\\textbf{{{text}}}"
-    elif cell.mark == SECOND:
-        text = f"\\underline{{{text}}}"
+    text = f"{command}{{{text}}}" if command else text
     raised = (r"$\approx$" if cell.is_tied else "") + cell.note
     return text + (f"\\rlap{{\\textsuperscript{{{raised}}}}}" if raised else "")
 
@@ -123,7 +121,7 @@ def tables_as(
 ) -> str:
     """Write the tables of a study as "text", "markdown", "latex" or "csv".
 
-    CSV has one row a cell of the plan, in full precision; the others are for readers.
+    CSV has one row per cell of the plan, in full precision.
     """
     check_choice("format", style, (*FORMATS, "csv"))
     if style == "csv":
@@ -133,14 +131,14 @@ def tables_as(
 
 
 def as_text(table: Table, width: int) -> str:
-    """Set a table for a terminal; columns that do not fit beside the others are set below."""
+    """Write a table for a terminal; columns beyond the width follow below."""
     rows = [row for block in table.blocks for row in block.rows]
     heads = _header_lines(table)
     columns = [
         [*head, *(_aligned([row[n] for row in rows]) if n else [row[0].text for row in rows])]
         for n, head in enumerate(zip(*heads, strict=True))
     ]
-    columns[0] += [block.label for block in table.blocks]  # they stand in the first column too
+    columns[0] += [block.label for block in table.blocks]  # for the width of the first column
     lines = [table.title]
     for part in _parts(columns, width):
         at = len(heads)
@@ -152,22 +150,22 @@ def as_text(table: Table, width: int) -> str:
             )
             at += len(block.rows)
             lines += ["", set_table(body[0], body[1:], "<" + ">" * len(part))]
-    told = [" ".join([*table.legend("*", "+", "~"), *table.caption])]
-    told += [f"[{letter}] {note}." for letter, note in table.notes]
+    below = [" ".join([*table.legend("*", "+", "~"), *table.caption])]
+    below += [f"[{letter}] {note}." for letter, note in table.notes]
     room = min(width, MAX_WIDTH)
-    return "\n".join([*lines, "", *(fill(one, room, subsequent_indent="  ") for one in told)])
+    return "\n".join([*lines, "", *(fill(one, room, subsequent_indent="  ") for one in below)])
 
 
 def as_markdown(table: Table, width: int = 0) -> str:
     """Write a table in Markdown: best in bold, second best in italics."""
     del width
-    heads = [_escape_markdown(head) for head in _flat_header(table)]
+    heads = [_escape_markdown(head) for head in flat_header(table)]
     lines = [f"### {_escape_markdown(table.title)}"]
     for block in table.blocks:
         head = [_escape_markdown(block.label), *heads[1:]]
         lines += ["", _markdown_row(head), _markdown_row(["---", *["---:"] * (len(heads) - 1)])]
         lines += [_markdown_row(map(_markdown_cell, row)) for row in block.rows]
-    sentences = [*table.legend("**Bold**", "*italics*", "≈"), *table.caption]
+    sentences = [*table.legend("**Bold**", "*Italics*", "≈"), *table.caption]
     lines += ["", _escape_markdown(" ".join(sentences), keep="*")]
     lines += [f"\n<sup>{letter}</sup> {_escape_markdown(note)}." for letter, note in table.notes]
     return "\n".join(lines)
@@ -181,7 +179,7 @@ FORMATS: dict[str, Callable[[Table, int], str]] = {
 
 
 def as_csv(study: Study, metric: str = "accuracy") -> str:
-    """Write every cell of the plan as one row, numbers in full precision."""
+    """Write one row per cell of the plan, with numbers in full precision."""
     shown = find_metric(metric)
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -211,11 +209,8 @@ def as_csv(study: Study, metric: str = "accuracy") -> str:
 
 
 def _markdown_cell(cell: TableCell) -> str:
-    text = _escape_markdown(cell.text)
-    if cell.mark == BEST:
-        text = f"**{text}**"
-    elif cell.mark == SECOND:
-        text = f"*{text}*"
+    stars = {BEST: "**", SECOND: "*"}.get(cell.mark, "")
+    text = f"{stars}{_escape_markdown(cell.text)}{stars}"
     return f"{text}{' ≈' if cell.is_tied else ''}{f'<sup>{cell.note}</sup>' if cell.note else ''}"
 
 
@@ -224,35 +219,26 @@ def _markdown_row(cells: Iterable[str]) -> str:
 
 
 def _escape_markdown(text: str, keep: str = "") -> str:
-    """Keep letters of a text from being taken for marks; a bar would end a cell."""
+    """Escape the characters that Markdown interprets."""
     special = "".join(letter for letter in "\\`*_[]<>|#" if letter not in keep)
     text = " ".join(text.split())
     return "".join(f"\\{letter}" if letter in special else letter for letter in text)
 
 
 def _header_lines(table: Table) -> list[list[str]]:
-    """Set the header in lines, the titles of groups above every column of theirs."""
+    """Return the header in one or two lines, with group titles above each of their columns."""
     below = ["", *table.header[1:]]
     above = ["", *(name for name, size in table.groups for _ in range(size))]
     return [above, below] if table.groups else [below]
 
 
 def _once(names: Sequence[str]) -> list[str]:
-    """Leave out a name that stands at the left already."""
+    """Blank names that repeat the one on their left."""
     return [name if n == 0 or name != names[n - 1] else "" for n, name in enumerate(names)]
 
 
-def _flat_header(table: Table) -> list[str]:
-    """Set the header in one line."""
-    if not table.groups:
-        return list(table.header)
-    groups = [name for name, size in table.groups for _ in range(size)]
-    heads = [f"{g} {h}".strip() for g, h in zip(groups, table.header[1:], strict=True)]
-    return [table.header[0], *heads]
-
-
 def _aligned(cells: Sequence[TableCell]) -> list[str]:
-    """Set cells so that numbers stand below each other whatever marks they carry."""
+    """Pad cells so that numbers are aligned regardless of their marks."""
     signs = {BEST: "*", SECOND: "+"}
     ends = [f"{'~' if c.is_tied else ''}{f'[{c.note}]' if c.note else ''}" for c in cells]
     room = max(map(len, ends), default=0)
@@ -263,7 +249,7 @@ def _aligned(cells: Sequence[TableCell]) -> list[str]:
 
 
 def _parts(columns: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-    """Columns, by number, that fit beside the first in a line; about as many in every part."""
+    """Split columns into parts of similar size that fit the width next to the first column."""
     widths = [max(map(len, column)) + 2 for column in columns]
     most = len(columns)
     while True:

@@ -1,12 +1,12 @@
-"""The page of a study: who leads, every number behind it, what is missing, how to repeat it."""
+"""The page of a study: the leading methods, all numbers, missing results, and how to reproduce."""
+
+from markupsafe import Markup
 
 from manyview.experiments.estimate import format_duration
 from manyview.experiments.study import Study
-from manyview.report.figures.write import MOST_RATIOS_AS_DOTS, kept_by_title
-from manyview.report.html.markup import Html, join
+from manyview.report.html.markup import join
 from manyview.report.html.page import Figure, Section, html_page, key_figures, section, side_by_side
 from manyview.report.study.charts import (
-    Results,
     curve_charts,
     graph_charts,
     grid_charts,
@@ -15,24 +15,24 @@ from manyview.report.study.charts import (
     weight_charts,
 )
 from manyview.report.study.comparison import DEFAULT_TEST
-from manyview.report.study.results import METRICS, study_results
+from manyview.report.study.findings import findings
+from manyview.report.study.results import METRICS, Results, begun_entries, study_results
 from manyview.report.study.sections import (
     difference_section,
-    findings,
     gap_section,
     reproduce_section,
     settings_section,
     table_section,
 )
+from manyview.report.study.series import Charted, kept_by_title
 from manyview.report.study.tables import study_tables
 
 
 def study_page(study: Study, *, test: str = DEFAULT_TEST) -> str:
-    """Make the page of a study as one HTML file that needs nothing else."""
+    """Return the page of a study as one self-contained HTML file."""
     results = study_results(study, METRICS["accuracy"])
-    is_begun = any(result.by_seed for result in results.values())
     sections: list[Section | None] = []
-    if is_begun:
+    if begun_entries(results):
         sections += _chart_sections(study, results)
         tables = study_tables(study, test=test)
         cost = study_tables(study, "seconds", test=test)[:1]
@@ -52,7 +52,7 @@ def study_page(study: Study, *, test: str = DEFAULT_TEST) -> str:
 def _figures(study: Study, results: Results) -> list[Figure]:
     progress, plan = study.progress(), study.plan
     begun = {cell.dataset for cell, result in results.items() if result.by_seed}
-    entries = {cell.entry for cell, result in results.items() if result.by_seed}
+    entries = begun_entries(results)
     is_compared = len({entry.method for entry in plan.entries}) > 1 or len(entries) == 1
     noun = ("method" if is_compared else "setting") + ("" if len(entries) == 1 else "s")
     left = progress.n_trials - progress.n_done - progress.n_failed
@@ -60,42 +60,42 @@ def _figures(study: Study, results: Results) -> list[Figure]:
         Figure(
             f"{progress.n_done:,}",
             "trials done",
-            f"of {progress.n_trials:,}; {progress.n_failed:,} failed, {left:,} not done yet",
+            f"of {progress.n_trials:,}; {progress.n_failed:,} failed, {left:,} still to run",
         ),
         Figure(f"{len(entries)}", noun, f"of {len(plan.entries)} in the plan"),
-        Figure(f"{len(begun)}", "data sets", f"of {len(plan.datasets)} in the plan"),
-        Figure(format_duration(progress.seconds_spent), "of work", "summed over all processes"),
+        Figure(
+            f"{len(begun)}",
+            "data set" if len(begun) == 1 else "data sets",
+            f"of {len(plan.datasets)} in the plan",
+        ),
+        Figure(format_duration(progress.seconds_spent), "of computing", "over all processes"),
     ]
 
 
 def _chart_sections(study: Study, results: Results) -> list[Section]:
     plan, sections = study.plan, []
-    about = " ".join(plan.about.split()) or "Mean over the seeds."
-    begun = {cell.entry for cell, result in results.items() if result.by_seed}
-    plain = [entry for entry in plan.entries if not entry.grid and entry.name in begun]
-    ratios = {ratio for entry in plain for ratio in entry.label_ratios}
-    if len(ratios) > MOST_RATIOS_AS_DOTS:
-        drawn = ratio_charts(plan, plain, results)
-        sections.append(section("Accuracy by labels", side_by_side(*drawn), intro=about))
-    elif len(plain) > 1:
-        drawn = method_charts(plan, plain, results)
-        sections.append(section("Accuracy", side_by_side(*drawn), intro=about))
-    for entry in plan.entries:
-        if 1 <= len(entry.grid) <= 2 and entry.name in begun:
-            names = " and ".join(entry.grid)
-            several = sum(bool(one.grid) for one in plan.entries) > 1
-            heading = f"{entry.title} by {names}" if several else f"Accuracy by {names}"
-            drawn = grid_charts(plan, entry, results)
-            sections.append(section(heading, side_by_side(*drawn), intro=about))
+    about = " ".join(plan.about.split()) or "Means over the seeds."
+    charted = Charted.of(plan, results)
+    if charted.kind:
+        is_curve = charted.kind == "ratios"
+        drawn = (ratio_charts if is_curve else method_charts)(plan, charted.plain, results)
+        heading = "Accuracy by label ratio" if is_curve else "Accuracy"
+        sections.append(section(heading, side_by_side(*drawn), intro=about))
+    for entry in charted.grids:
+        names = " and ".join(entry.grid)
+        several = sum(bool(one.grid) for one in plan.entries) > 1
+        heading = f"{entry.title} by {names}" if several else f"Accuracy by {names}"
+        drawn = grid_charts(plan, entry, results)
+        sections.append(section(heading, side_by_side(*drawn), intro=about))
     for heading, key, draw, frame, intro in (
         (
-            "Learning", "curve", curve_charts, side_by_side,
-            "Mean of all seeds. The hidden labels are watched from outside.",
+            "Training", "curve", curve_charts, side_by_side,
+            "Means over the seeds. The hidden labels are only measured, not used for training.",
         ),
-        ("Views", "mixing_weights", weight_charts, side_by_side, "Mean of all seeds."),
-        ("Graphs", "graphs", graph_charts, join, "The first seed; samples are sorted by class."),
+        ("Views", "mixing_weights", weight_charts, side_by_side, "Means over the seeds."),
+        ("Graphs", "graphs", graph_charts, join, "First seed, samples sorted by class."),
     ):  # fmt: skip
-        charts: list[Html] = []
+        charts: list[Markup] = []
         for title, records in kept_by_title(study, key).items():
             charts += draw(title, records)
         if charts:

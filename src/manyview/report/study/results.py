@@ -1,28 +1,28 @@
-"""Results of a study: what the records of each cell come to, and the paper's number beside it."""
+"""Results of a study: the finished trials of each cell, and the paper's number."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from statistics import fmean, stdev
 from typing import Any
 
-from manyview.experiments.plan import Cell, Entry, Plan
+from manyview.experiments.plan import Cell, Entry
 from manyview.experiments.store import DONE
 from manyview.experiments.study import Study
 from manyview.validation import check_choice
 
-OWN_METHOD = "manyview"  # stands out in charts
+OWN_METHODS = ("manyview", "mgcn-dns")  # stand out in charts, in this order
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of every record, and how to show it.
+    """A number that every record has, and how to show it.
 
     Attributes
     ----------
     scale
-        Factor from a record's number to the one shown.
+        Factor from the stored number to the shown one.
     in_paper
         Whether the paper reports it.
     """
@@ -54,16 +54,16 @@ METRICS = {
 
 @dataclass(frozen=True)
 class Result:
-    """One cell of a study: its finished trials, its failures, and the paper's number.
+    """One cell of a study: finished trials, failures, and the paper's number.
 
     Attributes
     ----------
     by_seed
-        The metric of every finished trial, in the unit shown.
+        Metric of every finished trial, in the shown unit.
     failures
-        Why trials failed, one text a trial.
+        Reasons of failed trials, one per trial.
     paper
-        Mean and deviation in the paper, in percent.
+        Mean and standard deviation in the paper, in percent.
     """
 
     cell: Cell
@@ -74,17 +74,17 @@ class Result:
 
     @property
     def mean(self) -> float | None:
-        """Mean over the finished seeds; None without any."""
+        """Return the mean over the finished seeds; None without any."""
         return fmean(self.by_seed.values()) if self.by_seed else None
 
     @property
     def std(self) -> float | None:
-        """Standard deviation over the finished seeds; None with fewer than two."""
+        """Return the standard deviation over the finished seeds; None with fewer than two."""
         return stdev(self.by_seed.values()) if len(self.by_seed) > 1 else None
 
     @property
     def shortfall(self) -> str:
-        """What keeps the cell from being whole, in words; nothing where it is, or was not begun."""
+        """Return why the cell is incomplete; empty where it is complete or has not started."""
         parts = []
         if self.by_seed and len(self.by_seed) < self.n_planned:
             parts.append(f"{len(self.by_seed)} of {self.n_planned} seeds")
@@ -93,9 +93,12 @@ class Result:
         return "; ".join(parts)
 
 
+Results = Mapping[Cell, Result]
+
+
 @dataclass(frozen=True)
 class Difference:
-    """A cell of which ours and the paper's mean differ, in percent."""
+    """A cell with our mean and the paper's, in percent."""
 
     dataset: str
     entry: str
@@ -105,18 +108,18 @@ class Difference:
 
     @property
     def difference(self) -> float:
-        """Ours minus the paper's."""
+        """Return our mean minus the paper's."""
         return self.ours - self.paper
 
 
 def find_metric(name: str) -> Metric:
-    """Return a metric by its name."""
+    """Return a metric by name."""
     check_choice("metric", name, METRICS)
     return METRICS[name]
 
 
 def study_results(study: Study, metric: Metric) -> dict[Cell, Result]:
-    """Sum up every cell of the plan, those of data sets that are not here included."""
+    """Return the result of every cell of the plan, including unavailable data sets."""
     results = {}
     for cell, trials in study.plan.cells().items():
         records = study.records_of(cell)
@@ -135,14 +138,14 @@ def study_results(study: Study, metric: Metric) -> dict[Cell, Result]:
 
 
 def reason_of(record: Mapping[str, Any]) -> str:
-    """Why a trial failed, in one line."""
+    """Return why a trial failed, in one line."""
     status = str(record["status"])
-    reason = " ".join(str(record.get("reason") or "no reason known").split())
+    reason = " ".join(str(record.get("reason") or "unknown reason").split())
     return (reason if status == "failed" else f"{status}, {reason}").rstrip(".")
 
 
 def far_from_paper(study: Study, points: float = 5.0) -> list[Difference]:
-    """Cells whose mean accuracy differs from the paper's by more than some points, widest first."""
+    """List cells that differ from the paper by more than `points`, largest difference first."""
     found = []
     for cell, result in study_results(study, METRICS["accuracy"]).items():
         if result.paper is not None and result.mean is not None:
@@ -154,26 +157,18 @@ def far_from_paper(study: Study, points: float = 5.0) -> list[Difference]:
     return sorted(found, key=lambda one: -abs(one.difference))
 
 
-def begun_datasets(
-    plan: Plan, entries: Sequence[Entry], results: Mapping[Cell, Result]
-) -> list[str]:
-    """List the data sets with a result of these entries."""
-    names = {entry.name for entry in entries}
-    begun = {cell.dataset for cell, r in results.items() if r.by_seed and cell.entry in names}
-    return [name for name in plan.datasets if name in begun]
+def begun_entries(results: Results) -> set[str]:
+    """Return the names of the entries with at least one finished trial."""
+    return {cell.entry for cell, result in results.items() if result.by_seed}
 
 
-def curved_datasets(
-    plan: Plan, entries: Sequence[Entry], results: Mapping[Cell, Result]
-) -> list[str]:
-    """List the data sets begun with more than one share of labels, or all where none is yet."""
-    begun = begun_datasets(plan, entries, results)
-    ratios = {(cell.dataset, cell.label_ratio) for cell, r in results.items() if r.by_seed}
-    return [name for name in begun if sum(one == name for one, _ in ratios) > 1] or begun
+def is_own(entry: Entry) -> bool:
+    """Return whether an entry is one of our methods, which stand out in charts."""
+    return entry.name in OWN_METHODS
 
 
 def dataset_title(name: str) -> str:
-    """Name a data set in a heading: a file without its folders.
+    """Return the title of a data set: a file without its folders.
 
     Examples
     --------
@@ -184,18 +179,18 @@ def dataset_title(name: str) -> str:
 
 
 def ratio_title(label_ratio: float) -> str:
-    """Name a share of labels.
+    """Return the title of a label ratio.
 
     Examples
     --------
     >>> ratio_title(0.1), ratio_title(0.005)
-    ('10 % labels', '0.5 % labels')
+    ('10% labels', '0.5% labels')
     """
-    return f"{100 * label_ratio:.6g} % labels"
+    return f"{100 * label_ratio:.6g}% labels"
 
 
 def point_title(point: tuple[tuple[str, Any], ...]) -> str:
-    """Name a point of a grid.
+    """Return the title of a point of a grid.
 
     Examples
     --------
@@ -206,14 +201,14 @@ def point_title(point: tuple[tuple[str, Any], ...]) -> str:
 
 
 def value_title(value: Any) -> str:
-    """Write a parameter's value."""
+    """Return a parameter's value as text."""
     if value is None:
         return "none"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _paper(study: Study, cell: Cell) -> tuple[float, float] | None:
-    # The paper names a value for a method, not for the points of a grid.
+    # The paper has one value per method, not per point of a grid.
     if cell.point or cell.protocol != study.plan.protocols[0]:
         return None
     return study.plan.paper.get(cell.dataset, {}).get(cell.entry, {}).get(cell.label_ratio)
@@ -221,12 +216,12 @@ def _paper(study: Study, cell: Cell) -> tuple[float, float] | None:
 
 RowKey = tuple[Entry, tuple[tuple[str, Any], ...]]
 Column = tuple[str, str]  # data set and protocol
-NOT_RUN = "An empty cell has not been run."
+NOT_RUN = "Empty cells have not been run."
 
 
 @dataclass(frozen=True)
 class StudyView:
-    """A study, a metric, what the records of each cell come to by it, and the test over splits."""
+    """A study seen by one metric: the result of each cell, and the test over splits."""
 
     study: Study
     metric: Metric
@@ -234,17 +229,17 @@ class StudyView:
     test: str
 
     def name(self, *parts: str) -> str:
-        """Name a table, good for a file."""
+        """Return the name of a table, usable as a file name."""
         metric = () if self.metric.in_paper else (self.metric.name,)
         return "-".join((self.study.plan.name, *metric, *parts)).replace("_", "-")
 
     def find(self, row: RowKey, column: Column, ratio: float) -> Result | None:
-        """Return the result at a place of a table; None where the plan has none."""
+        """Return the result in a row and column of a table; None where the plan has none."""
         entry, point = row
         return self.results.get(Cell(column[0], entry.name, point, ratio, column[1]))
 
     def is_begun(self, dataset: str) -> bool:
-        """Whether there is, or can be, a result of our own."""
+        """Return whether the data set is available or has records."""
         return dataset not in self.study.skipped or any(
             result.by_seed or result.failures
             for cell, result in self.results.items()
@@ -252,10 +247,10 @@ class StudyView:
         )
 
     def caption(self) -> list[str]:
-        """Say what the numbers are."""
+        """Describe the numbers of a table."""
         metric, counts = self.metric, sorted({r.n_planned for r in self.results.values()})
         splits = "one split" if counts == [1] else f"{'/'.join(map(str, counts))} splits"
-        where = " on the hidden labels" if metric.higher_is_better else " of a fit"
+        where = " on the hidden labels" if metric.higher_is_better else " per fit"
         sentences = [
             f"{metric.title} in {metric.unit}{where}, mean (standard deviation) over {splits}."
         ]
@@ -264,6 +259,6 @@ class StudyView:
         return sentences
 
     def absent(self) -> list[str]:
-        """Name the data sets that are not here."""
+        """Name the unavailable data sets."""
         names = [name for name in self.study.plan.datasets if not self.is_begun(name)]
-        return [f"Not here: {', '.join(map(dataset_title, names))}."] if names else []
+        return [f"Unavailable: {', '.join(map(dataset_title, names))}."] if names else []

@@ -1,4 +1,4 @@
-"""A table before it has a format: cells with a text, a value, a mark and notes."""
+"""Tables independent of their format: cells with text, value, mark and footnote."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,20 +11,22 @@ RANK = "rank"  # heading of the column of average ranks
 
 @dataclass(frozen=True)
 class TableCell:
-    """One place of a table.
+    """One cell of a table.
 
     Attributes
     ----------
     text
-        Without any mark.
+        Text without marks.
     value
-        The number behind it, in full.
+        Number in full precision.
     mark
         "best", "second" or nothing.
     is_tied
         Whether it is not the best, but not clearly worse either.
     note
         Letter of a footnote, or nothing.
+    p_value
+        Of the test against the best; None where it was not tested.
     """
 
     text: str = ""
@@ -32,11 +34,12 @@ class TableCell:
     mark: str = ""
     is_tied: bool = False
     note: str = ""
+    p_value: float | None = None
 
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that belong together; the first cell of each is its title."""
+    """Rows under a common label; the first cell of each is its title."""
 
     label: str
     rows: tuple[tuple[TableCell, ...], ...]
@@ -49,12 +52,12 @@ class Table:
     Attributes
     ----------
     name
-        Good for a file name.
+        Name usable as a file name.
     groups
-        Titles above the header, each with the number of columns it spans; the first column has
-        none. Empty without a second line.
+        Titles above the header, each with the number of columns it spans, from the second column
+        on; empty if the header has one line.
     caption
-        Sentences on what it shows and how; the meaning of marks is told by the format.
+        Sentences that describe the numbers; each format adds the meaning of its marks.
     notes
         Footnotes: letter and text.
     """
@@ -68,11 +71,11 @@ class Table:
     notes: tuple[tuple[str, str], ...] = ()
 
     def cells(self) -> Iterator[TableCell]:
-        """Go through all cells, those with the titles of rows included."""
+        """Iterate over all cells, including the row titles."""
         return (cell for block in self.blocks for row in block.rows for cell in row)
 
     def legend(self, best: str, second: str, tied: str) -> list[str]:
-        """Say what marks mean, those that occur, given how a format shows them."""
+        """Explain the marks that occur, given how a format shows them."""
         marks = {cell.mark for cell in self.cells()}
         sentences = []
         if SECOND in marks:
@@ -85,13 +88,13 @@ class Table:
 
 
 class Notes:
-    """Footnotes by their text, lettered as they come up."""
+    """Footnotes, lettered in order of appearance."""
 
     def __init__(self) -> None:
         self._letters: dict[str, str] = {}
 
     def letter(self, text: str) -> str:
-        """Return the letter of a footnote; nothing for no text."""
+        """Return the letter of a footnote; empty for an empty text."""
         if not text:
             return ""
         return self._letters.setdefault(text, _letter(len(self._letters)))
@@ -102,13 +105,13 @@ class Notes:
 
 
 def _letter(number: int) -> str:
-    """Count in letters: a to z, then aa, ab, and so on."""
+    """Return a number in letters: a to z, then aa, ab, and so on."""
     head, tail = divmod(number, 26)
     return (_letter(head - 1) if head else "") + chr(ord("a") + tail)
 
 
 def as_cell(result: Result | None, metric: Metric, notes: Notes) -> TableCell:
-    """Set a result as mean (deviation); a failed one as a dash, one not run as nothing."""
+    """Return mean (deviation) of a result; a dash where it failed, nothing where it was not run."""
     if result is None or not (result.by_seed or result.failures):
         return TableCell()
     return TableCell(
@@ -119,7 +122,7 @@ def as_cell(result: Result | None, metric: Metric, notes: Notes) -> TableCell:
 
 
 def paper_cell(result: Result | None, metric: Metric) -> TableCell:
-    """Set the paper's number of a result."""
+    """Return the paper's number for a result."""
     if result is None or result.paper is None:
         return TableCell()
     mean, std = result.paper
@@ -127,7 +130,7 @@ def paper_cell(result: Result | None, metric: Metric) -> TableCell:
 
 
 def mean_text(mean: float | None, std: float | None, metric: Metric) -> str:
-    """Write mean (deviation); the latter only where it is known."""
+    """Write mean (deviation), or the mean alone."""
     if mean is None:
         return ""
     return metric.text(mean) + (f" ({metric.text(std)})" if std is not None else "")
@@ -136,5 +139,14 @@ def mean_text(mean: float | None, std: float | None, metric: Metric) -> str:
 def headed_rows(
     titles: Iterable[str], body: Sequence[Sequence[TableCell]]
 ) -> tuple[tuple[TableCell, ...], ...]:
-    """Put its title before every row."""
+    """Prepend a title to every row."""
     return tuple((TableCell(title), *line) for title, line in zip(titles, body, strict=True))
+
+
+def flat_header(table: Table) -> list[str]:
+    """Return the header in one line, each column with the title of its group."""
+    if not table.groups:
+        return list(table.header)
+    groups = [name for name, size in table.groups for _ in range(size)]
+    heads = [f"{g} {h}".strip() for g, h in zip(groups, table.header[1:], strict=True)]
+    return [table.header[0], *heads]

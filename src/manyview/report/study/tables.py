@@ -1,6 +1,6 @@
-"""A study as tables: methods in rows, data sets in columns, a block for each share of labels.
+"""Tables of a study: methods in rows, data sets in columns, one block per label ratio.
 
-Three shares of labels or more are a curve: then they are the columns, and data sets the blocks.
+With three or more label ratios, the ratios are the columns and the data sets the blocks.
 """
 
 from collections.abc import Sequence
@@ -37,21 +37,21 @@ from manyview.report.study.table import (
 )
 from manyview.validation import check_choice
 
-MOST_RATIOS_AS_BLOCKS = 2
+MAX_RATIOS_AS_BLOCKS = 2
 
 
 def study_tables(
     study: Study, metric: str = "accuracy", *, test: str = DEFAULT_TEST
 ) -> list[Table]:
-    """Set a study in tables: the comparison, the same beside the paper, and a matrix a 2-D grid.
+    """Return the tables: the comparison, ours with the paper's, and a matrix per 2-D grid.
 
     Parameters
     ----------
     metric
-        A name of `METRICS`.
+        Name in `METRICS`.
     test
-        Over the splits of one data set: "corrected" for their overlap, or "paired", which takes
-        them as independent.
+        Test over the splits of one data set: "corrected" for their overlap, or "paired", which
+        takes them as independent.
     """
     shown = find_metric(metric)
     check_choice("test", test, TESTS)
@@ -63,7 +63,7 @@ def study_tables(
         for point in entry.points()
     ]
     tables = []
-    is_curve = len(_ratios(rows)) > MOST_RATIOS_AS_BLOCKS and len(study.plan.protocols) == 1
+    is_curve = len(_ratios(rows)) > MAX_RATIOS_AS_BLOCKS and len(study.plan.protocols) == 1
     if rows:
         tables.append(_by_ratio(view, rows) if is_curve else _comparison(view, rows))
     if any(result.paper for result in view.results.values()):
@@ -97,7 +97,7 @@ def _comparison(view: StudyView, rows: Sequence[RowKey]) -> Table:
     else:
         blocks = [replace(b, rows=tuple(line[:-1] for line in b.rows)) for b in blocks]
     caption = view.caption()
-    caption += tie_sentence(view.test, [cell for b in blocks for line in b.rows for cell in line])
+    caption += tie_sentence(view.test, _cells(blocks))
     sentences = {title: ranking.sentence() for title, ranking in rankings}
     if len(set(sentences.values())) == 1:
         caption.append(next(iter(sentences.values())))
@@ -121,7 +121,7 @@ def _by_ratio(view: StudyView, rows: Sequence[RowKey]) -> Table:
     for cell, result in view.results.items():
         if result.by_seed:
             begun.setdefault(cell.dataset, set()).add(cell.label_ratio)
-    shown = [name for name in plan.datasets if len(begun.get(name, ())) > 1]  # a curve has two ends
+    shown = [name for name in plan.datasets if len(begun.get(name, ())) > 1]
     others = [name for name in plan.datasets if view.is_begun(name) and name not in shown]
     ratios = sorted(set().union(*(begun[name] for name in shown)))
     notes, blocks = Notes(), []
@@ -130,14 +130,18 @@ def _by_ratio(view: StudyView, rows: Sequence[RowKey]) -> Table:
         body = [[as_cell(result, view.metric, notes) for result in line] for line in grid]
         body = marked_columns(body, grid, view.metric, view.test)
         blocks.append(Block(dataset_title(dataset), headed_rows(_row_titles(rows, rows), body)))
-    cells = [cell for block in blocks for line in block.rows for cell in line]
     unfinished = [f"Not run yet: {', '.join(map(dataset_title, others))}."] if others else []
     return Table(
         name=view.name(),
         title=_title(view),
         header=("method", *(ratio_title(ratio) for ratio in ratios)),
         blocks=tuple(blocks),
-        caption=(*view.caption(), *tie_sentence(view.test, cells), *unfinished, *view.absent()),
+        caption=(
+            *view.caption(),
+            *tie_sentence(view.test, _cells(blocks)),
+            *unfinished,
+            *view.absent(),
+        ),
         notes=notes.listed(),
     )
 
@@ -147,7 +151,7 @@ def _beside_paper(view: StudyView, rows: Sequence[RowKey]) -> Table:
     protocol = plan.protocols[0]
     with_paper = {cell.dataset for cell, result in view.results.items() if result.paper}
     groups: list[tuple[str, int]] = []
-    columns: list[tuple[str, bool]] = []  # data set, and whether it is the paper's
+    columns: list[tuple[str, bool]] = []  # data set, and whether the number is the paper's
     for name in plan.datasets:
         kinds = [*([False] if view.is_begun(name) else []), *([True] if name in with_paper else [])]
         columns += [(name, of_paper) for of_paper in kinds]
@@ -170,14 +174,12 @@ def _beside_paper(view: StudyView, rows: Sequence[RowKey]) -> Table:
         ]
         body = marked_columns(body, ours, view.metric, view.test)
         blocks.append(Block(ratio_title(ratio), headed_rows(_row_titles(rows, chosen), body)))
-    caption = view.caption() + tie_sentence(
-        view.test, [cell for b in blocks for line in b.rows for cell in line]
-    )
+    caption = view.caption() + tie_sentence(view.test, _cells(blocks))
     if len(plan.protocols) > 1:
         caption.append(f"Splits: {protocol}.")
     return Table(
         name=view.name("paper"),
-        title=f"{plan.title.rstrip('.')}: ours beside the paper's",
+        title=f"{plan.title.rstrip('.')}: our results and the paper's",
         header=("method", *("paper" if of_paper else "ours" for _, of_paper in columns)),
         blocks=tuple(blocks),
         groups=tuple(groups),
@@ -191,12 +193,16 @@ def _title(view: StudyView) -> str:
     return view.study.plan.title.rstrip(".") + metric
 
 
+def _cells(blocks: Sequence[Block]) -> list[TableCell]:
+    return [cell for block in blocks for row in block.rows for cell in row]
+
+
 def _ratios(rows: Sequence[RowKey]) -> list[float]:
     return sorted({ratio for entry, _ in rows for ratio in entry.label_ratios})
 
 
 def _row_titles(rows: Sequence[RowKey], chosen: Sequence[RowKey]) -> list[str]:
-    """Name rows by the method, by the point of its grid, or by both where both differ."""
+    """Return row titles: the method, the point of its grid, or both where both vary."""
     alone = len({entry.name for entry, _ in rows}) == 1
     return [
         point_title(point)
@@ -207,7 +213,7 @@ def _row_titles(rows: Sequence[RowKey], chosen: Sequence[RowKey]) -> list[str]:
 
 
 def matrix_tables(view: StudyView, entry: Entry) -> list[Table]:
-    """Set an entry's grid in one table a share of labels and protocol."""
+    """Return one matrix per label ratio and protocol for an entry's grid."""
     (first, rows), (second, columns) = entry.grid.items()
     plan, tables = view.study.plan, []
     for ratio in entry.label_ratios:
@@ -224,7 +230,7 @@ def matrix_tables(view: StudyView, entry: Entry) -> list[Table]:
                     for y in rows
                 ]
                 body = [[as_cell(result, view.metric, notes) for result in line] for line in grid]
-                flat = marked_columns(  # the best of the whole matrix, not of a column
+                flat = marked_columns(  # the best of the whole matrix, not of each column
                     [[cell] for line in body for cell in line],
                     [[result] for line in grid for result in line],
                     view.metric,
@@ -237,7 +243,6 @@ def matrix_tables(view: StudyView, entry: Entry) -> list[Table]:
             where = ratio_title(ratio) + (f", {protocol}" if len(plan.protocols) > 1 else "")
             several = len(entry.label_ratios) * len(plan.protocols) > 1
             part = (f"{ratio:g}", protocol) if several else ()
-            flat_cells = [cell for b in blocks for line in b.rows for cell in line]
             tables.append(
                 Table(
                     name=view.name(entry.name, first, second, *part),
@@ -246,7 +251,7 @@ def matrix_tables(view: StudyView, entry: Entry) -> list[Table]:
                     blocks=tuple(blocks),
                     caption=(
                         *view.caption(),
-                        *tie_sentence(view.test, flat_cells, "data set"),
+                        *tie_sentence(view.test, _cells(blocks), "data set"),
                         *view.absent(),
                     ),
                     notes=notes.listed(),

@@ -1,4 +1,4 @@
-"""How far a study is, told to people and machines."""
+"""Progress of a study, as text and as a JSON document."""
 
 from collections import Counter
 from pathlib import Path
@@ -13,7 +13,7 @@ MAX_FAILURES = 10
 
 
 def record_line(record: dict[str, Any]) -> str:
-    """Tell of one trial in one line."""
+    """Summarize one trial in one line."""
     params = ", ".join(f"{name}={value}" for name, value in record["params"].items())
     what = (
         f"{record['dataset']} {record['method']}{f' ({params})' if params else ''} "
@@ -22,31 +22,29 @@ def record_line(record: dict[str, Any]) -> str:
     if record["protocol"] != "stratified":
         what += f" {record['protocol']}"
     if record["status"] != DONE:
-        return f"{what}: {record['status']}, {record.get('reason', 'no reason known')}"
+        return f"{what}: {record['status']}, {record.get('reason', 'unknown reason')}"
     return f"{what}: {record['accuracy']:.1%} in {format_duration(record['seconds'])}"
 
 
 def status_text(study: Study, width: int, page: Path | None = None) -> str:
-    """Tell how far the study is, what failed, and what was skipped."""
+    """Report finished, failed and skipped trials, and the remaining time."""
     progress = study.progress()
     counts = [f"{progress.n_done:,} of {progress.n_trials:,} trials are done"]
     if progress.n_failed:
         counts.append(f"{progress.n_failed:,} failed")
     if progress.n_running:
-        counts.append(f"{progress.n_running:,} run now")
+        counts.append(f"{progress.n_running:,} are running")
     if progress.n_absent:
-        counts.append(f"{progress.n_absent:,} need data that are not here")
+        counts.append(f"{progress.n_absent:,} need data that is not available")
+    spent = format_duration(progress.seconds_spent)
     sections = [
-        ("Study", [f"{study.plan.title}."]),
+        ("Study", [study.plan.title]),
         ("Store", [str(study.store.folder)]),
-        (
-            "Trials",
-            [f"{', '.join(counts)}; {format_duration(progress.seconds_spent)} of work so far."],
-        ),
+        ("Trials", [f"{', '.join(counts)}; {spent} of computing so far."]),
     ]
     if progress.n_open:
         left = estimate(study.pending().values(), study.store.records().values())
-        sections.append(("Left", [f"{progress.n_open:,} trials; in one process {left.text(1)}."]))
+        sections.append(("Left", [f"{progress.n_open:,} trials; with one process {left.text(1)}."]))
     failures = Counter(
         f"{record['dataset']} {record['method']}: {record['status']}, {record.get('reason')}"
         for record in study.failed()
@@ -57,7 +55,7 @@ def status_text(study: Study, width: int, page: Path | None = None) -> str:
             for text, count in failures.most_common(MAX_FAILURES)
         ]
         if len(failures) > MAX_FAILURES:
-            lines.append(f"and {len(failures) - MAX_FAILURES} more kinds.")
+            lines.append(f"and {len(failures) - MAX_FAILURES} more kinds of failure")
         sections.append(("Failed", lines))
     if study.skipped:
         sections.append(
@@ -69,7 +67,7 @@ def status_text(study: Study, width: int, page: Path | None = None) -> str:
 
 
 def status_document(study: Study) -> dict[str, Any]:
-    """Return the same as one JSON document."""
+    """Return the progress as a JSON document."""
     progress = study.progress()
     left = estimate(study.pending().values(), study.store.records().values())
     return {

@@ -1,21 +1,23 @@
-"""What charts share: a scale, round ticks, axes, a legend, and the frame around a drawing."""
+"""Parts common to all charts: scales, round ticks, axes, tooltips and the frame of a drawing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 
-from manyview.report.html.markup import Html, element, join
+from markupsafe import Markup
+
+from manyview.report.html.markup import element, join, render
 
 WIDTH, HEIGHT = 420, 250
 TOP, RIGHT, BOTTOM = 10, 12, 44
+FLOOR = HEIGHT - BOTTOM  # y of the horizontal axis
 N_COLORS = 10
-LETTER = 7.4  # mean width of a letter in a chart, on the narrow screens where it is widest
-LINE = 18
+LETTER = 7.4  # mean width of a letter in a chart on narrow screens, where it is widest
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A straight map of values to places, both given by their ends."""
+    """A linear map from values to coordinates, given by the ends of both."""
 
     low: float
     high: float
@@ -23,9 +25,35 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Place one value."""
-        share = (value - self.low) / ((self.high - self.low) or 1.0)
-        return round(self.start + share * (self.end - self.start), 1)
+        """Return the coordinate of a value."""
+        fraction = (value - self.low) / ((self.high - self.low) or 1.0)
+        return round(self.start + fraction * (self.end - self.start), 1)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Scales of a chart of the usual size, and its vertical axis with grid lines."""
+
+    x: Scale
+    y: Scale
+    axis: Markup
+
+    @classmethod
+    def over(cls, low: float, high: float, ticks: Sequence[float], form: str = ",g") -> "Plot":
+        """Span x from low to high, and y over the ticks, whose labels set the left margin."""
+        left = 16 + LETTER * max(len(format(tick, form)) for tick in ticks)
+        x = Scale(low, high, left, WIDTH - RIGHT)
+        y = Scale(ticks[0], ticks[-1], FLOOR, TOP)
+        axis = join(
+            *(
+                join(
+                    element("line", x1=left, x2=x.end, y1=y(tick), y2=y(tick), class_="grid"),
+                    label(format(tick, form), left - 6, y(tick) + 4, "end muted"),
+                )
+                for tick in ticks
+            )
+        )
+        return cls(x, y, axis)
 
 
 def round_ticks(low: float, high: float, n_wanted: int = 5) -> list[float]:
@@ -49,104 +77,75 @@ def round_ticks(low: float, high: float, n_wanted: int = 5) -> list[float]:
 
 
 def color(number: int) -> str:
-    """Class of the color of a series or group; colors repeat after ten."""
+    """Return the CSS class of a series or group; colors repeat after ten."""
     return f"c{number % N_COLORS + 1}"
 
 
 def shorten(text: str, n_letters: int) -> str:
-    """Cut a text that is too long for its place; the whole of it is in the tip."""
+    """Cut a text that is too long for its place; the tooltip shows all of it."""
     return text if len(text) <= n_letters else f"{text[: n_letters - 1]}…"
 
 
-def legend(names: Sequence[str], *, kind: str = "box") -> Html:
-    """Name the colors, outside the drawing, so that names may be long."""
-    items = (
-        element("li", element("i", class_=f"key {kind} {color(number)}"), name)
-        for number, name in enumerate(names)
-    )
-    return element("ul", *items, class_="legend")
+def label(text: str, x: float, y: float, kind: str = "", **attributes: object) -> Markup:
+    """Draw a text; `kind` holds CSS classes such as start, middle or end."""
+    return element("text", text, x=x, y=y, class_=kind or None, **attributes)
 
 
-def label(text: str, x: float, y: float, kind: str = "") -> Html:
-    """Write a text; `kind` has start, middle or end for its anchor, and looks."""
-    return element("text", text, x=x, y=y, class_=kind or None)
+def hit_area(x: float, y: float, width: float, height: float) -> Markup:
+    """Return an invisible rectangle that reacts to the pointer."""
+    size = {"width": round(width, 1), "height": round(height, 1)}
+    return element("rect", x=round(x, 1), y=round(y, 1), **size, class_="hit")
 
 
-def value_axis(ticks: Sequence[float], scale: Scale, start: float, end: float, form: str) -> Html:
-    """Draw level grid lines with their values at the left."""
-    return join(
-        *(
-            join(
-                element("line", x1=start, x2=end, y1=scale(tick), y2=scale(tick), class_="grid"),
-                label(format(tick, form), start - 6, scale(tick) + 4, "end muted"),
-            )
-            for tick in ticks
-        )
-    )
-
-
-def place_axis(scale: Scale, name: str, form: str) -> Html:
-    """Write round values below a drawing of the usual size, and what they are."""
+def place_axis(scale: Scale, name: str, form: str) -> Markup:
+    """Draw round values and the axis name below a chart of the usual size."""
     slack = (scale.high - scale.low) * 1e-6
     low, high = scale.low - slack, scale.high + slack
     ticks = [tick for tick in round_ticks(scale.low, scale.high, 6) if low <= tick <= high]
     return join(
         *(
-            label(format(tick, form), scale(tick), HEIGHT - BOTTOM + 17, "middle muted")
+            label(format(tick, form), scale(tick), FLOOR + 17, "middle muted")
             for tick in ticks or [scale.low]
         ),
         label(name, (scale.start + scale.end) / 2, HEIGHT - 6, "middle muted"),
     )
 
 
+def line_path(points: Sequence[tuple[float, float]], number: int) -> Markup:
+    """Draw a line through points in the color of a series."""
+    return element("path", d=path_through(points), class_=f"line {color(number)}")
+
+
 def path_through(points: Sequence[tuple[float, float]]) -> str:
-    """Return the path of a line through points."""
+    """Return the path data of a line through points."""
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
 
 
 def tip_text(head: str, values: Sequence[tuple[str, str]]) -> str:
-    """Return the text of a tip: the head, then one line a value."""
+    """Return the text of a tooltip: a heading, then one line per value."""
     return "\n".join([head, *(f"{name}: {value}" for name, value in values)])
 
 
 def chart(
     title: str,
-    drawing: Html,
+    drawing: Markup,
     *,
-    size: tuple[float, float],
     description: str,
-    key: Html | None = None,
-    controls: Html | None = None,
+    size: tuple[float, float] = (WIDTH, HEIGHT),
+    key: Sequence[str] = (),
+    key_kind: str = "box",
+    controls: Markup | None = None,
     note: str = "",
     kind: str = "",
     show_title: bool = True,
-) -> Html:
-    """Frame a drawing: its title and controls above, its legend below, a description for all.
+) -> Markup:
+    """Frame a drawing: title and controls above, legend below, a description for everyone.
 
-    One press of Tab reaches the chart, arrow keys go through its values.
+    Tab focuses the chart, and the arrow keys step through its values. The legend names the
+    series in `key` where there are several.
     """
-    width, height = size
-    drawn = element(
-        "svg",
-        element("title", title),
-        element("desc", description),
-        drawing,
-        viewBox=f"0 0 {width:g} {height:g}",
-        width=f"{width:g}",
-        height=f"{height:g}",
-        role="img",
-        aria_label=f"{title}. {description}",
-        tabindex=0,
-    )
-    return element(
-        "figure",
-        element(
-            "figcaption",
-            element("strong", title, class_=None if show_title else "unseen"),
-            element("span", note) if note else None,
-        ),
-        controls,
-        drawn,
-        key,
-        class_=f"chart {kind}".strip(),
-    )
+    return render(
+        "chart", title=title, note=note, show_title=show_title, kind=kind, controls=controls,
+        drawing=drawing, description=description, width=f"{size[0]:g}", height=f"{size[1]:g}",
+        key=key if len(key) > 1 else (), key_kind=key_kind, n_colors=N_COLORS,
+    )  # fmt: skip

@@ -1,37 +1,38 @@
-"""The map: samples as points on a plane."""
+"""Scatter map: samples as points on a plane."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 
-from manyview.report.html.markup import Html, element, join
+from manyview.report.html.markup import element, join, render
 from manyview.report.svg.axes import N_COLORS, Scale, chart, color, label, shorten
 
 MAP_WIDTH, MAP_HEIGHT, MARGIN = 880, 560, 26
 RADIUS = 3.5
-MOST_POINTS = 2000
+MAX_POINTS = 2000
 N_LEVELS = 7
-MOST_NAMES = 24  # groups named in the drawing and the legend
-NAME_ROOM = (11, 24)  # of a letter of a name, and of its line
+MAX_NAMES = 24  # groups named in the drawing and the legend
+NAME_ROOM = (11, 24)  # width of a letter of a name, height of its line
 
 
 @dataclass(frozen=True)
 class Points:
-    """Samples to be drawn as points, one entry a sample in every array.
+    """Samples to draw as points, one entry per sample in every array.
 
     Attributes
     ----------
     places
-        [sample, 2]
+        [sample, 2] coordinates.
     groups
-        Number of the group, whose names are in `names`.
+        Group numbers; `names` has the names.
     levels
-        From 0 to 1, for the second coloring.
+        Values in [0, 1] for the second coloring.
     tips
-        What to say about the sample.
+        Text of each sample's tooltip.
     is_given
-        Whether to ring it.
+        Whether to draw a ring around the sample.
     is_wrong
         For the third coloring; None leaves it out.
     """
@@ -45,8 +46,8 @@ class Points:
     is_wrong: np.ndarray | None = None
 
 
-def sampled(n_points: int, n_most: int = MOST_POINTS) -> np.ndarray:
-    """Draw the points to show, the same ones every time; all where there are few.
+def sampled(n_points: int, n_most: int = MAX_POINTS) -> np.ndarray:
+    """Return the rows to draw: all, or a reproducible random sample of `n_most`.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def sampled(n_points: int, n_most: int = MOST_POINTS) -> np.ndarray:
     if n_points <= n_most:
         return np.arange(n_points)
     drawn = np.random.default_rng(0).choice(n_points, n_most, replace=False)
-    return np.asarray(np.sort(drawn))
+    return np.sort(drawn)
 
 
 def scatter_map(
@@ -66,14 +67,14 @@ def scatter_map(
     points: Points,
     *,
     description: str,
-    colorings: tuple[str, str, str] = ("class", "how sure", "right or wrong"),
-    level_names: tuple[str, str] = ("least sure", "most sure"),
+    colorings: tuple[str, str, str] = ("class", "confidence", "right or wrong"),
+    level_names: tuple[str, str] = ("least confident", "most confident"),
     name: str = "map",
     note: str = "",
-) -> Html:
+) -> Markup:
     """Draw samples as points, colored by group, by level, or by right and wrong.
 
-    The least sure are drawn last, and so lie on top.
+    The least confident samples are drawn last and lie on top.
     """
     low, high = points.places.min(axis=0), points.places.max(axis=0)
     x = Scale(low[0], high[0], MARGIN, MAP_WIDTH - MARGIN)
@@ -90,28 +91,19 @@ def scatter_map(
             f"{' given' if given[row] else ''}{' wrong' if wrong[row] else ''}"
         )
         marks.append(_mark(at[row], groups[row], class_=kind, data_tip=points.tips[row]))
-    names = _names(points, np.array(at)) if len(points.names) <= MOST_NAMES else Html()
-    shown = colorings if points.is_wrong is not None else colorings[:2]
-    controls = join(
-        _choice(name, shown),
-        _group_key(points.names),
-        element(
-            "p",
-            level_names[0],
-            *(element("i", class_=f"key dot s{step}") for step in range(N_LEVELS)),
-            level_names[1],
-            class_="legend of-levels",
-        ),
-        element(
-            "p",
-            element("i", class_="key dot right"),
-            "right",
-            element("i", class_="key dot wrong"),
-            "wrong",
-            class_="legend of-truth",
-        )
-        if len(shown) > 2
-        else None,
+    has_names = len(points.names) <= MAX_NAMES
+    names = _names(points, np.array(at)) if has_names else Markup()
+    controls = render(
+        "map_controls",
+        name=name,
+        colorings=colorings if points.is_wrong is not None else colorings[:2],
+        groups=[
+            {"name": one, "color": color(n), "shape": "box" if _is_square(n) else "dot"}
+            for n, one in enumerate(points.names[:MAX_NAMES])
+        ],
+        n_more_groups=max(len(points.names) - MAX_NAMES, 0),
+        level_names=level_names,
+        n_levels=N_LEVELS,
     )
     return chart(
         title,
@@ -126,11 +118,11 @@ def scatter_map(
 
 
 def _is_square(group: int) -> bool:
-    """Every second round of colors has another shape."""
+    """Return whether a group is drawn as squares: every second cycle of colors is."""
     return group // N_COLORS % 2 == 1
 
 
-def _mark(at: tuple[float, float], group: int, **attributes: object) -> Html:
+def _mark(at: tuple[float, float], group: int, **attributes: object) -> Markup:
     x, y = at
     if _is_square(group):
         side = 2 * RADIUS - 1
@@ -139,49 +131,8 @@ def _mark(at: tuple[float, float], group: int, **attributes: object) -> Html:
     return element("circle", cx=x, cy=y, r=RADIUS, **attributes)
 
 
-def _choice(name: str, options: Sequence[str]) -> Html:
-    return element(
-        "fieldset",
-        element("legend", "Color by", class_="unseen"),
-        *(
-            element(
-                "label",
-                element(
-                    "input", type="radio", name=name, value=f"by-{number}", checked=number == 0
-                ),
-                element("span", option),
-            )
-            for number, option in enumerate(options)
-        ),
-        class_="choice",
-    )
-
-
-def _group_key(names: Sequence[str]) -> Html:
-    """Names of the groups as buttons: pressing one fades the others."""
-    items = [
-        element(
-            "li",
-            element(
-                "button",
-                element(
-                    "i", class_=f"key {'box' if _is_square(number) else 'dot'} {color(number)}"
-                ),
-                one,
-                type="button",
-                data_group=f"k{number}",
-                aria_pressed="false",
-            ),
-        )
-        for number, one in enumerate(names[:MOST_NAMES])
-    ]
-    if len(names) > MOST_NAMES:
-        items.append(element("li", f"and {len(names) - MOST_NAMES} more"))
-    return element("ul", *items, class_="legend of-groups")
-
-
-def _names(points: Points, at: np.ndarray) -> Html:
-    """Write each group's name where most of its points are, kept apart from each other."""
+def _names(points: Points, at: np.ndarray) -> Markup:
+    """Write each group's name at the median of its points, without overlaps."""
     wide, tall = NAME_ROOM
     written: list[tuple[float, float, float]] = []
     texts = []
