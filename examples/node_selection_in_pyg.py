@@ -5,7 +5,7 @@ from torch_geometric.nn import GCN
 
 from manyview import hide_labels, load_dataset, to_pyg
 from manyview.graphs.normalization import renormalize
-from manyview.graphs.precomputed import given_graph
+from manyview.graphs.precomputed import precomputed_graph
 from manyview.graphs.support import GraphSupport
 from manyview.layers.node_selection import NodeSelection
 
@@ -14,7 +14,7 @@ truth = torch.from_numpy(data.labels) - 1  # classes count from 1
 labels = torch.from_numpy(hide_labels(truth.numpy(), keep=0.02, random_state=0))
 known = labels != -1
 x = to_pyg(data.views["X"]).x  # words of each paper
-graph = renormalize(given_graph(data.views, "adj1"))  # papers that share an author
+graph = renormalize(precomputed_graph(data.views, "adj1"))  # papers that share an author
 
 support = GraphSupport.from_graphs([graph], is_reordered=False)
 weights = support.weights_of(graph).float()  # one a pair of papers

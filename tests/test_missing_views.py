@@ -157,7 +157,7 @@ def literal_fused(inductive_state, n_neighbors, new):
     rows, loops = [], []
     for i in range(len(new)):
         row, loop, own = np.zeros(50), 0.0, new.present[i]
-        for v, (name, anchor) in enumerate(inductive_state.anchors.items()):
+        for v, (name, anchor) in enumerate(inductive_state.indexes.items()):
             if not own[v]:
                 continue
             fitted = np.flatnonzero(anchor.degrees > 0)
@@ -167,7 +167,7 @@ def literal_fused(inductive_state, n_neighbors, new):
             for j in nearest:
                 both = [
                     u
-                    for u, other in enumerate(inductive_state.anchors.values())
+                    for u, other in enumerate(inductive_state.indexes.values())
                     if own[u] and other.degrees[j] > 0
                 ]
                 weight = 1 / np.sqrt((len(nearest) + 1) * anchor.degrees[j])
@@ -184,7 +184,7 @@ def test_new_samples_are_linked_in_the_views_they_have(tiny_views, incomplete):
     model = make(max_epochs=30, n_neighbors=4).fit(incomplete[:50], tiny_views.known_labels[:50])
     new = incomplete[50:]
     assert not new.present.all()
-    links = model.inductive_state_.link(new)
+    links = model.inductive_state_.connect(new)
     edges, loops = model.inductive_state_._fuse(links.view_edges, links.view_degrees, new)
     expected = literal_fused(model.inductive_state_, 4, new)
     np.testing.assert_allclose(edges.toarray(), expected[0], atol=1e-6)
@@ -285,7 +285,7 @@ def test_a_view_of_one_sample_has_a_graph_of_its_loop(tiny_views):
 
 def test_the_pass_run_again_gives_the_predictions_of_the_fit(tiny_views, incomplete):
     model = make().fit(incomplete, tiny_views.known_labels)
-    again = softmax(model.explainer().fitted.logits() / model.temperature_)
+    again = softmax(model.explainer().replay.logits() / model.temperature_)
     np.testing.assert_allclose(again, model.label_distributions_, atol=1e-4)
 
 
@@ -296,7 +296,7 @@ def test_leaving_a_view_out_is_lacking_it(tiny_views, present):
     explainer = model.explainer()
     inductive_state = model.inductive_state_
     features, factor = (
-        inductive_state.anchors["color"].features,
+        inductive_state.indexes["color"].features,
         inductive_state.input_scaling.factors[1],
     )
     center = inductive_state.input_scaling.center[5:]
@@ -305,10 +305,10 @@ def test_leaving_a_view_out_is_lacking_it(tiny_views, present):
     graph = model.view_graphs_[1].toarray()
     hidden = np.maximum(graph @ hidden @ inductive_state.weights[0][5:], 0)
     expected = graph @ hidden @ inductive_state.weights[1]
-    logits = explainer.fitted.logits(left_out=0)
+    logits = explainer.replay.logits(left_out=0)
     np.testing.assert_allclose(logits[present[:, 1]], expected[present[:, 1]], atol=1e-4)
     alone = ~present[:, 1]
-    np.testing.assert_allclose(logits[alone], explainer.fitted.logits()[alone])
+    np.testing.assert_allclose(logits[alone], explainer.replay.logits()[alone])
 
 
 def test_reasons_of_a_sample_add_up_and_name_only_views_it_has(tiny_views, incomplete, present):

@@ -15,7 +15,7 @@ from manyview.data.views import MultiView
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.prepare import prepare_views
 from manyview.graphs.support import GraphSupport
-from manyview.network.mgcn_dns import network_inputs
+from manyview.network.prepared import network_inputs
 from manyview.network.training import TrainingCurve
 
 with warnings.catch_warnings():  # its import calls what torch has deprecated

@@ -16,7 +16,7 @@ from manyview.baselines.dsrl import DSRLClassifier
 from manyview.baselines.erl_mvsc import ERLMVSCClassifier
 from manyview.data.views import MultiView
 from manyview.errors import InputError
-from manyview.graphs.harmonic import smoothed_labels
+from manyview.graphs.harmonic import regularized_labels
 from manyview.graphs.normalization import laplacian
 from manyview.graphs.weighted_neighbors import heat_kernel_graph
 from manyview.system.config import config_context
@@ -87,7 +87,7 @@ def test_conjugate_gradients_alone_would_lose_the_far_end():
     roughness = laplacian(chain(60, 1e-3))
     known = np.zeros((60, 1))
     known[0] = 1.0
-    assert smoothed_labels(roughness, known)[40, 0] == 0
+    assert regularized_labels(roughness, known)[40, 0] == 0
     assert precise_smoothed_labels(roughness, roughness.diagonal(), known)[40, 0] > 0
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own callbacks on our methods; they exist from scikit-learn 1.9 on."""
+"""scikit-learn's own callbacks with all methods; they exist since scikit-learn 1.9."""
 
 import pickle
 
@@ -12,7 +12,7 @@ callback = pytest.importorskip("sklearn.callback")
 
 
 def quick(max_epochs=4):
-    return MGCNDNSClassifier(recipe="paper", max_epochs=max_epochs, random_state=0)
+    return MGCNDNSClassifier(max_epochs=max_epochs, random_state=0)
 
 
 def test_progress_bar_goes_to_the_end(tiny_views, capsys):
@@ -35,7 +35,7 @@ def test_scoring_monitor_scores_the_labeled_samples_of_every_epoch(tiny_views):
     assert whole["neg_log_loss"] == pytest.approx(epochs[-1]["neg_log_loss"], rel=1e-5)
 
 
-def test_scoring_monitor_takes_our_scorers_and_ones_own(tiny_views):
+def test_scoring_monitor_takes_scorers_of_manyview_and_of_the_user(tiny_views):
     hidden = tiny_views.known_labels == -1
 
     def on_mine(model, views, labels):

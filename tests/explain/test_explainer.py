@@ -1,10 +1,9 @@
-"""Reasons add up to the prediction, match a loop, and hold when what they name is deleted."""
-
-from copy import copy
+"""Explanations add up to the logits, equal a literal loop, and hold when neighbors are deleted."""
 
 import numpy as np
 import pytest
 import torch
+from models import manyview
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
@@ -12,7 +11,7 @@ from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
 from manyview.data.views import MultiView
 from manyview.errors import InputError
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.manyview import ManyviewClassifier
 
 VARIANTS = {
     "default": {},
@@ -26,10 +25,10 @@ VARIANTS = {
 @pytest.fixture(scope="module", params=VARIANTS)
 def model(request, shared_views):
     settings = {"max_epochs": 15, "random_state": 0, **VARIANTS[request.param]}
-    return MGCNDNSClassifier(**settings).fit(shared_views.views, shared_views.known_labels)
+    return manyview(**settings).fit(shared_views.views, shared_views.known_labels)
 
 
-def test_parts_of_neighbors_views_and_sources_add_up_to_both_logits(model):
+def test_contributions_of_neighbors_views_and_sources_add_up_to_both_logits(model):
     explainer = model.explainer()
     names = [str(row) for row in range(60)]
     for row in range(0, 60, 7):
@@ -70,7 +69,7 @@ def test_neighbors_come_with_the_largest_margin_first_and_without_the_sample(mod
 
 
 def test_neighbors_and_sources_match_a_literal_loop(tiny_views):
-    model = MGCNDNSClassifier(max_epochs=15, random_state=0)
+    model = manyview(max_epochs=15, random_state=0)
     model.fit(tiny_views.views, tiny_views.known_labels)
     graph = model.selected_graph_.toarray().astype(float)
     first, second = (weight.astype(float) for weight in model.inductive_state_.weights)
@@ -101,7 +100,7 @@ def test_neighbors_and_sources_match_a_literal_loop(tiny_views):
         )
 
 
-def test_sources_are_the_gradient_times_what_was_sent_at_any_depth(model):
+def test_sources_are_the_gradient_times_the_messages_at_any_depth(model):
     inductive_state = model.inductive_state_
     graph = torch.from_numpy(model.selected_graph_.toarray().astype(float))
     sent = torch.from_numpy(inductive_state.messages[0].astype(float)).requires_grad_()
@@ -116,26 +115,26 @@ def test_sources_are_the_gradient_times_what_was_sent_at_any_depth(model):
         assert one.for_prediction == pytest.approx(parts[one.row], abs=1e-5)
 
 
-def test_view_shares_are_the_edges_weights_in_the_fused_graph(tiny_views):
-    model = MGCNDNSClassifier(max_epochs=15, random_state=0)
+def test_view_fractions_are_those_of_the_edge_weights_in_the_fused_graph(tiny_views):
+    model = manyview(max_epochs=15, random_state=0)
     model.fit(tiny_views.views, tiny_views.known_labels)
     for one in model.explain(20).neighbors:
         for view, graph, coefficient in zip(
             model.view_names_, model.view_graphs_, model.inductive_state_.coefficients, strict=True
         ):
             weight = coefficient * graph[20, one.row]
-            share = weight / model.fused_graph_[20, one.row]
-            assert one.views.get(view, 0.0) == pytest.approx(share, abs=1e-5)
+            fraction = weight / model.fused_graph_[20, one.row]
+            assert one.views.get(view, 0.0) == pytest.approx(fraction, abs=1e-5)
 
 
-def test_deleting_a_neighbor_takes_exactly_its_part_from_the_logits(model):
+def test_deleting_a_neighbor_subtracts_its_contribution_from_the_logits(model):
     why = model.explain(5)
     messages = model.inductive_state_.messages[-1].astype(float)
     graph = model.selected_graph_.toarray().astype(float)
     for one in why.neighbors[:3]:
         graph[5, one.row] = 0.0
-    y_encoded = [model.classes_.tolist().index(label) for label in (why.prediction, why.runner_up)]
-    left = (graph[5] @ messages)[y_encoded] / model.temperature_
+    top_two = [model.classes_.tolist().index(label) for label in (why.prediction, why.runner_up)]
+    left = (graph[5] @ messages)[top_two] / model.temperature_
     taken = [
         sum(getattr(one, part) for one in why.neighbors[:3])
         for part in ("for_prediction", "for_runner_up")
@@ -154,28 +153,28 @@ def test_deleting_the_named_neighbors_hurts_real_predictions_more_than_random_on
     """Both layers are run again, so the hidden states change as well."""
     data = load_dataset("digits")
     labels = hide_labels(data.labels, 0.02, random_state=0)
-    model = MGCNDNSClassifier(max_epochs=60, random_state=0).fit(data.views, labels)
+    model = manyview(max_epochs=60, random_state=0).fit(data.views, labels)
     explainer = model.explainer()
     names = [str(row) for row in range(len(labels))]
     falls = {"named": [], "random": []}
-    foretold = []
+    expected_falls = []
     for row in range(0, len(labels), 60):
         why = explainer.explain(row, names)
-        y_encoded = [
+        top_two = [
             model.classes_.tolist().index(label) for label in (why.prediction, why.runner_up)
         ]
         helping = [one for one in why.neighbors if one.margin > 0][:5]
         others = rng.choice([one.row for one in why.neighbors], len(helping), replace=False)
-        foretold.append(sum(one.margin for one in helping))
+        expected_falls.append(sum(one.margin for one in helping))
         for kind, rows in (("named", [one.row for one in helping]), ("random", others)):
             graph = model.selected_graph_.tolil()
             for other in rows:
                 graph[row, other] = graph[other, row] = 0.0
-            left = run_again(model, sparse.csr_array(graph))[row, y_encoded]
+            left = run_again(model, sparse.csr_array(graph))[row, top_two]
             falls[kind].append(why.margin - (left[0] - left[1]))
     assert np.mean(falls["named"]) > 1.5 * np.mean(falls["random"])
-    assert np.mean(falls["named"]) == pytest.approx(np.mean(foretold), rel=0.3)
-    assert np.corrcoef(falls["named"], foretold)[0, 1] > 0.9
+    assert np.mean(falls["named"]) == pytest.approx(np.mean(expected_falls), rel=0.3)
+    assert np.corrcoef(falls["named"], expected_falls)[0, 1] > 0.9
 
 
 def test_view_effects_count_the_predictions_that_change(model, tiny_views):
@@ -185,16 +184,16 @@ def test_view_effects_count_the_predictions_that_change(model, tiny_views):
     for one, logits in zip(effects, explainer.logits_without, strict=True):
         predictions = model.classes_[logits.argmax(axis=1)]
         assert one.n_changed == (predictions != model.transduction_).sum()
-        assert one.share_changed == one.n_changed / 60
+        assert one.fraction_changed == one.n_changed / 60
         assert one.accuracy == pytest.approx((model.transduction_ == tiny_views.labels).mean())
         assert one.accuracy_without == pytest.approx((predictions == tiny_views.labels).mean())
         for row in (0, 17):
-            (said,) = [v for v in model.explain(row).views if v.view == one.view]
-            assert said.prediction_without == predictions[row]
-            assert said.changes_prediction == (predictions[row] != model.transduction_[row])
+            (found,) = [v for v in model.explain(row).views if v.view == one.view]
+            assert found.prediction_without == predictions[row]
+            assert found.changes_prediction == (predictions[row] != model.transduction_[row])
 
 
-def test_view_effects_count_on_the_given_labels_where_no_truth_is_passed(model, tiny_views):
+def test_view_effects_use_the_known_labels_without_a_truth(model, tiny_views):
     effects = model.view_effects()
     assert {one.n_scored for one in effects} == {12}
     given = tiny_views.known_labels >= 0
@@ -202,9 +201,9 @@ def test_view_effects_count_on_the_given_labels_where_no_truth_is_passed(model, 
     assert effects[0].accuracy == pytest.approx(right)
 
 
-def test_classes_nobody_labeled_count_as_wrong(tiny_views):
+def test_classes_without_labels_count_as_wrong(tiny_views):
     labels = np.where(tiny_views.known_labels == 2, -1, tiny_views.known_labels)
-    model = MGCNDNSClassifier(max_epochs=5, random_state=0).fit(tiny_views.views, labels)
+    model = manyview(max_epochs=5, random_state=0).fit(tiny_views.views, labels)
     (effect, _) = model.view_effects(tiny_views.labels)
     assert effect.n_scored == 60
     assert effect.accuracy == pytest.approx((model.transduction_ == tiny_views.labels).mean())
@@ -216,7 +215,7 @@ def test_truth_of_the_wrong_length_is_refused(model):
 
 
 def test_single_view_has_no_prediction_without_it(tiny_views):
-    model = MGCNDNSClassifier(max_epochs=5, random_state=0)
+    model = manyview(max_epochs=5, random_state=0)
     model.fit(tiny_views.views["shape"], tiny_views.known_labels)
     (view,) = model.explain(0).views
     assert (view.prediction_without, view.probability_without) == (None, None)
@@ -227,17 +226,17 @@ def test_single_view_has_no_prediction_without_it(tiny_views):
 def test_samples_with_graphs_alone_are_explained(tiny_views, rng):
     graph = sparse.csr_array(np.triu(rng.random((60, 60)) < 0.2, 1).astype(float))
     data = MultiView({"links": graph, "calls": graph[::-1, ::-1]}, graphs=["links", "calls"])
-    model = MGCNDNSClassifier(max_epochs=5, random_state=0).fit(data, tiny_views.known_labels)
+    model = manyview(max_epochs=5, random_state=0).fit(data, tiny_views.known_labels)
     why = model.explain(4)
     total = sum(one.margin for one in (why.itself, *why.neighbors))
     assert total == pytest.approx(why.margin)
     assert sum(one.margin for one in why.sources) == pytest.approx(why.margin, abs=1e-6)
 
 
-def test_given_labels_of_neighbors_are_named(tiny_views):
+def test_known_labels_of_neighbors_are_reported(tiny_views):
     words = np.array(["ant", "bee", "cow"])
     labels = np.where(tiny_views.known_labels < 0, None, words[tiny_views.known_labels])
-    model = MGCNDNSClassifier(max_epochs=5, random_state=0).fit(tiny_views.views, labels)
+    model = manyview(max_epochs=5, random_state=0).fit(tiny_views.views, labels)
     explainer = model.explainer()
     for row in range(60):
         for one in explainer.explain(row, [str(n) for n in range(60)]).neighbors:
@@ -245,7 +244,7 @@ def test_given_labels_of_neighbors_are_named(tiny_views):
             assert one.prediction == model.transduction_[one.row]
 
 
-def test_explanation_as_json_holds_every_part(model):
+def test_explanation_as_json_has_every_contribution(model):
     document = model.explain(9).document()
     parts = [document["itself"], *document["neighbors"]]
     assert sum(part["margin"] for part in parts) == pytest.approx(document["margin"])
@@ -266,22 +265,118 @@ def test_sample_is_found_by_its_id(model):
     assert model.explain(7).margin == why.margin
 
 
-def test_unfitted_classifier_has_nothing_to_explain():
+def test_unfitted_classifier_cannot_explain():
     for call in ("explainer", "view_effects"):
         with pytest.raises(NotFittedError, match="not fitted yet"):
-            getattr(MGCNDNSClassifier(), call)()
+            getattr(ManyviewClassifier(), call)()
     with pytest.raises(NotFittedError, match="not fitted yet"):
-        MGCNDNSClassifier().explain(0)
+        ManyviewClassifier().explain(0)
 
 
 def test_loaded_model_explains_as_the_saved_one(tmp_path, model):
     model.save(tmp_path)
-    assert MGCNDNSClassifier.load(tmp_path).explain(12).document() == model.explain(12).document()
+    assert ManyviewClassifier.load(tmp_path).explain(12).document() == model.explain(12).document()
 
 
-def test_model_saved_without_its_labels_still_explains(model):
-    model = copy(model)
-    del model.y_
-    why = model.explain(12)
-    assert {one.given for one in why.neighbors} == {None}
-    assert why.prediction == model.transduction_[12]
+NEW_VARIANTS = {
+    **VARIANTS,
+    "top-k": {"node_selection": "top-k", "n_selected": 4},
+    "calibrated": {"calibration": "temperature"},
+}
+
+
+def fit_first_50(tiny_views, **params):
+    views = MultiView(tiny_views.views)
+    settings = {"random_state": 0, "max_epochs": 15, "n_neighbors": 4, **params}
+    model = manyview(**settings)
+    return model.fit(views[:50], tiny_views.known_labels[:50]), views[50:]
+
+
+@pytest.mark.parametrize("params", NEW_VARIANTS.values(), ids=NEW_VARIANTS)
+def test_contributions_to_a_new_sample_add_up_to_the_logits_of_predict(tiny_views, params):
+    model, new = fit_first_50(tiny_views, **params)
+    logits = model.inductive_state_.logits(new) / model.temperature_
+    probabilities = model.predict_proba(new)
+    for row in range(len(new)):
+        why = model.explain_new(new, row)
+        prediction, runner_up = np.argsort(-logits[row])[:2]
+        assert (why.prediction, why.runner_up) == tuple(model.classes_[[prediction, runner_up]])
+        for parts in ([why.itself, *why.neighbors], why.sources, why.views):
+            for_prediction = sum(part.for_prediction for part in parts)
+            for_runner_up = sum(part.for_runner_up for part in parts)
+            np.testing.assert_allclose(for_prediction, logits[row, prediction], atol=1e-5)
+            np.testing.assert_allclose(for_runner_up, logits[row, runner_up], atol=1e-5)
+        found = list(why.probabilities.values())
+        np.testing.assert_allclose(found, probabilities[row], atol=1e-5)
+
+
+def test_neighbors_of_a_new_sample_are_the_nearest_fitted_samples_of_each_view(tiny_views):
+    model, new = fit_first_50(tiny_views, node_selection=None)
+    why = model.explain_new(new, 3)
+    for name, index in model.inductive_state_.indexes.items():
+        nearest = set(index.edges(new[[3]][name]).indices.tolist())
+        assert {one.row for one in why.neighbors if one.views.get(name, 0) > 0} == nearest
+    assert all(sum(one.views.values()) == pytest.approx(1) for one in why.neighbors)
+    assert sum(why.itself.views.values()) == pytest.approx(1)
+    assert why.itself.row == why.row == 50
+
+
+def test_new_samples_prediction_without_a_view_is_that_with_the_view_missing(tiny_views):
+    model, new = fit_first_50(tiny_views)
+    why = model.explain_new(new, 2)
+    for number, view in enumerate(why.views):
+        present = np.ones((1, 2), dtype=bool)
+        present[0, number] = False
+        alone = model.predict_proba(MultiView(new[[2]], present=present))[0]
+        assert view.probability_without == pytest.approx(alone.max(), abs=1e-6)
+        assert view.prediction_without == model.classes_[alone.argmax()]
+
+
+def test_new_sample_with_one_view_keeps_its_prediction_without_it(tiny_views):
+    model, new = fit_first_50(tiny_views)
+    views = MultiView(new[[2]], present=np.array([[True, False]]))
+    why = model.explain_new(views)
+    first, second = why.views
+    largest = max(why.probabilities.values())
+    assert (second.for_prediction, second.for_runner_up) == (0.0, 0.0)
+    assert not first.changes_prediction
+    assert first.probability_without == second.probability_without == pytest.approx(largest)
+
+
+def test_new_sample_of_a_single_view_has_no_prediction_without_it(tiny_views):
+    views = tiny_views.views["shape"]
+    model = manyview(random_state=0, max_epochs=5)
+    model.fit(views[:50], tiny_views.known_labels[:50])
+    (only,) = model.explain_new(views[50:], 1).views
+    assert only.prediction_without is None
+
+
+def test_new_samples_of_precomputed_graphs_are_explained(tiny_views, rng):
+    links = (rng.random((60, 60)) < 0.2).astype(float)
+    views = MultiView({**tiny_views.views, "links": links + links.T}, graphs=["links"])
+    model = manyview(random_state=0, max_epochs=5)
+    model.fit(views[:50], tiny_views.known_labels[:50])
+    why = model.explain_new(views[50:], 4)
+    logits = model.inductive_state_.logits(views[50:])[4] / model.temperature_
+    assert why.logit == pytest.approx(logits.max(), abs=1e-5)
+    assert any("links" in one.views for one in why.neighbors)
+
+
+def test_new_samples_are_named_and_found_by_their_ids(tiny_views):
+    model, new = fit_first_50(tiny_views)
+    new_ids, old_ids = [f"n{i}" for i in range(10)], [f"s{i}" for i in range(50)]
+    why = model.explain_new(new, "n3", new_ids=new_ids, sample_ids=old_ids)
+    assert why.name == why.itself.name == "n3"
+    assert {one.name for one in why.neighbors} <= set(old_ids)
+    with pytest.raises(InputError, match=r"No sample has the id 'n33'. Did you mean 'n3'"):
+        model.explain_new(new, "n33", new_ids=new_ids)
+    with pytest.raises(InputError, match="sample must be a row number from 0 to 9; got 10"):
+        model.explain_new(new, 10)
+
+
+def test_explaining_new_samples_does_not_change_the_model(tiny_views):
+    model, new = fit_first_50(tiny_views)
+    before, predictions = model.explain(7), model.predict_proba(new)
+    model.explain_new(new, 1)
+    assert model.explain(7) == before
+    np.testing.assert_array_equal(model.predict_proba(new), predictions)

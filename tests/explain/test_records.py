@@ -1,4 +1,4 @@
-"""The sample that is asked for: found by row or by id, or refused in one sentence."""
+"""Samples are found by row number or id, or refused in one sentence."""
 
 import numpy as np
 import pytest

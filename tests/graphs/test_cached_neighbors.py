@@ -1,14 +1,19 @@
-"""Neighbors kept on disk: found once, rebuilt when damaged, never in the way."""
+"""Neighbors cached on disk: searched once, replaced when damaged, never required."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.errors import InputError
 from manyview.graphs import cached_neighbors as module
-from manyview.graphs.cached_neighbors import cached_neighbors, check_cache_dir, content_key
+from manyview.graphs.cached_neighbors import cached_neighbors, content_key
+from manyview.system.config import config_context
 
 SETTINGS = {"n_neighbors": 3, "metric": "cosine", "search": "exact", "seed": 0}
+
+
+def cached(features, folder, settings=SETTINGS):
+    with config_context(cache_dir=folder):
+        return cached_neighbors(features, **settings)
 
 
 @pytest.fixture
@@ -28,7 +33,7 @@ def searches(monkeypatch):
 def test_a_second_search_is_taken_from_the_folder(rng, tmp_path, searches, as_view):
     features = as_view(rng.normal(size=(20, 4)))
     folder = tmp_path / "new" / "cache"
-    one, two = (cached_neighbors(features, **SETTINGS, cache_dir=folder) for _ in range(2))
+    one, two = (cached(features, folder) for _ in range(2))
     assert len(searches) == 1
     np.testing.assert_array_equal(one.indices, two.indices)
     np.testing.assert_array_equal(one.distances, two.distances)
@@ -48,14 +53,14 @@ def test_other_content_and_other_settings_are_other_searches(rng, tmp_path, sear
         (features, SETTINGS | {"n_neighbors": 4}),
         (features, SETTINGS | {"metric": "euclidean"}),
     ]:
-        cached_neighbors(view, **settings, cache_dir=tmp_path)
+        cached(view, tmp_path, settings)
     assert len(searches) == 6
 
 
 def test_the_seed_of_an_exact_search_and_its_name_do_not_count(rng, tmp_path, searches):
     features = rng.normal(size=(20, 4))
-    cached_neighbors(features, **SETTINGS, cache_dir=tmp_path)
-    cached_neighbors(features, **SETTINGS | {"seed": 5, "search": "auto"}, cache_dir=tmp_path)
+    cached(features, tmp_path)
+    cached(features, tmp_path, SETTINGS | {"seed": 5, "search": "auto"})
     assert len(searches) == 1
 
 
@@ -77,53 +82,41 @@ def test_a_key_does_not_depend_on_memory_order_or_block(rng, monkeypatch):
     ],
     ids=["empty", "cut", "overwritten", "other"],
 )
-def test_a_damaged_file_is_told_of_and_rebuilt(rng, tmp_path, searches, damage):
+def test_a_damaged_file_gives_a_warning_and_is_replaced(rng, tmp_path, searches, damage):
     features = rng.normal(size=(20, 4))
-    whole = cached_neighbors(features, **SETTINGS, cache_dir=tmp_path)
+    whole = cached(features, tmp_path)
     (file,) = tmp_path.iterdir()
     file.write_bytes(damage(file.read_bytes()))
-    with pytest.warns(UserWarning, match=r"cannot be read .*; they are found anew\."):
-        again = cached_neighbors(features, **SETTINGS, cache_dir=tmp_path)
+    with pytest.warns(UserWarning, match=r"cannot be read .*; searching again\."):
+        again = cached(features, tmp_path)
     np.testing.assert_array_equal(again.indices, whole.indices)
-    cached_neighbors(features, **SETTINGS, cache_dir=tmp_path)
+    cached(features, tmp_path)
     assert len(searches) == 2
 
 
 @pytest.mark.parametrize("wrong", [np.full((20, 3), 20), np.zeros((19, 3)), np.full((20, 3), -2)])
-def test_a_file_of_impossible_neighbors_is_rebuilt(rng, tmp_path, searches, wrong):
+def test_a_file_of_impossible_neighbors_is_replaced(rng, tmp_path, searches, wrong):
     features = rng.normal(size=(20, 4))
-    cached_neighbors(features, **SETTINGS, cache_dir=tmp_path)
+    cached(features, tmp_path)
     (file,) = tmp_path.iterdir()
     np.savez(file, indices=wrong, distances=np.zeros(wrong.shape), recall=1.0)
     with pytest.warns(UserWarning, match="cannot be read"):
-        cached_neighbors(features, **SETTINGS, cache_dir=tmp_path)
+        cached(features, tmp_path)
     assert len(searches) == 2
 
 
 def test_pickled_content_is_never_loaded(rng, tmp_path, searches):
     features = rng.normal(size=(20, 4))
-    cached_neighbors(features, **SETTINGS, cache_dir=tmp_path)
+    cached(features, tmp_path)
     (file,) = tmp_path.iterdir()
     np.savez(file, indices=np.array([{}], dtype=object), distances=np.zeros(1), recall=1.0)
     with pytest.warns(UserWarning, match="cannot be read"):
-        cached_neighbors(features, **SETTINGS, cache_dir=tmp_path)
+        cached(features, tmp_path)
     assert len(searches) == 2
 
 
-def test_a_folder_that_cannot_be_made_is_told_of_and_the_search_goes_on(rng, tmp_path):
+def test_a_folder_that_cannot_be_made_gives_a_warning_and_the_search_goes_on(rng, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.warns(UserWarning, match="neighbors are not kept"):
-        found = cached_neighbors(
-            rng.normal(size=(20, 4)), **SETTINGS, cache_dir=tmp_path / "file" / "cache"
-        )
+    with pytest.warns(UserWarning, match="neighbors are not cached"):
+        found = cached(rng.normal(size=(20, 4)), tmp_path / "file" / "cache")
     assert found.indices.shape == (20, 3)
-
-
-def test_a_cache_that_is_no_folder_is_refused(tmp_path):
-    (tmp_path / "file").write_text("")
-    check_cache_dir(None)
-    check_cache_dir(tmp_path / "new")
-    with pytest.raises(InputError, match=r"cache_dir must be a folder; .*file' is a file"):
-        check_cache_dir(tmp_path / "file")
-    with pytest.raises(InputError, match="cache_dir must be a folder or None; got 5"):
-        check_cache_dir(5)

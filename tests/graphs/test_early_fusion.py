@@ -1,12 +1,12 @@
-"""The graph of all views together: neighbors by the sum of the views' similarities."""
+"""The early-fusion graph: neighbors by the weighted sum of the views' similarities."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from manyview.data.network_input import fit_input
-from manyview.graphs import joint
-from manyview.graphs.early_fusion import early_fusion_graph, joint_features
+from manyview.graphs import early_fusion
+from manyview.graphs.early_fusion import early_fusion_features, early_fusion_graph
 
 
 @pytest.fixture
@@ -14,24 +14,24 @@ def features(rng):
     return [rng.normal(size=(20, width)).astype(np.float32) + 1 for width in (4, 7)]
 
 
-def graph_of(features, shares=(0.5, 0.5), present=None, n_neighbors=3):
+def graph_of(features, weights=(0.5, 0.5), present=None, n_neighbors=3):
     return early_fusion_graph(
         features,
         fit_input(features, present),
         present,
-        np.array(shares),
+        np.array(weights),
         n_neighbors=n_neighbors,
         metric="cosine",
     ).toarray()
 
 
-def literal_graph(features, shares, n_neighbors=3):
-    """Rank the others of each sample by the cosine of all weighed views side by side."""
+def literal_graph(features, weights, n_neighbors=3):
+    """Rank the others of each sample by the cosine of all weighted views, concatenated."""
     blocks = []
-    for view, share in zip(features, shares, strict=True):
+    for view, weight in zip(features, weights, strict=True):
         centered = view.astype(np.float64) - view.mean(axis=0, dtype=np.float64)
         length = np.sqrt((centered**2).sum(axis=1).mean())
-        blocks.append(centered / length * np.sqrt(share))
+        blocks.append(centered / length * np.sqrt(weight))
     rows = np.hstack(blocks)
     graph = np.zeros((len(rows), len(rows)))
     for one in range(len(rows)):
@@ -43,15 +43,15 @@ def literal_graph(features, shares, n_neighbors=3):
     return np.maximum(graph, graph.T)
 
 
-@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.9, 0.1), (0.2, 0.8)])
-def test_joint_graph_equals_a_literal_loop(features, shares):
-    np.testing.assert_array_equal(graph_of(features, shares), literal_graph(features, shares))
+@pytest.mark.parametrize("weights", [(0.5, 0.5), (0.9, 0.1), (0.2, 0.8)])
+def test_early_fusion_graph_equals_a_literal_loop(features, weights):
+    np.testing.assert_array_equal(graph_of(features, weights), literal_graph(features, weights))
 
 
-def test_a_view_without_a_share_says_nothing(features, rng):
+def test_a_view_of_negligible_weight_does_not_matter(features, rng):
     other = [features[0], rng.normal(size=(20, 7)).astype(np.float32)]
-    shares = (1.0, 1e-12)
-    np.testing.assert_array_equal(graph_of(features, shares), graph_of(other, shares))
+    weights = (1.0, 1e-12)
+    np.testing.assert_array_equal(graph_of(features, weights), graph_of(other, weights))
 
 
 def test_renumbering_the_samples_renumbers_the_graph(features, rng):
@@ -64,8 +64,8 @@ def test_sparse_views_are_centered_up_to_a_size(features, monkeypatch):
     thin = [view * (np.abs(view) > 0.5) for view in features]
     as_sparse = [sparse.csr_array(view) for view in thin]
     np.testing.assert_array_equal(graph_of(as_sparse), graph_of(thin))
-    monkeypatch.setattr(joint, "MOST_CENTERED", 10)
-    assert sparse.issparse(joint_features(as_sparse, fit_input(as_sparse), None))
+    monkeypatch.setattr(early_fusion, "MAX_CENTERED", 10)
+    assert sparse.issparse(early_fusion_features(as_sparse, fit_input(as_sparse), None))
 
 
 def test_samples_that_lack_a_view_are_linked_through_the_others(features):

@@ -1,4 +1,4 @@
-"""Labels spread over a graph, against dense inverses, literal loops and limits."""
+"""Label propagation over a graph, against dense inverses, literal loops and limits."""
 
 import time
 
@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import load_dataset
 from manyview.data.labels import one_hot
 from manyview.graphs import harmonic
-from manyview.graphs.harmonic import harmonic_labels, smoothed_labels
+from manyview.graphs.harmonic import harmonic_labels, regularized_labels
 from manyview.graphs.knn_graph import knn_graph
 from manyview.graphs.normalization import laplacian, normalized_laplacian
 
@@ -79,7 +79,7 @@ def test_harmonic_labels_balance_every_unknown_row(graph, y_encoded, laplacian_o
 
 
 @AS_MATRIX
-def test_harmonic_labels_are_shares_that_sum_to_one(graph, y_encoded, as_matrix):
+def test_harmonic_labels_are_probabilities_that_sum_to_one(graph, y_encoded, as_matrix):
     found = harmonic_labels(as_matrix(laplacian(graph)), y_encoded, 3)
     assert found.min() > -1e-12
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-11)
@@ -167,12 +167,12 @@ def test_long_chains_fall_back_on_a_factorization():
 
 def test_factorization_and_iterations_agree(graph, y_encoded, monkeypatch):
     iterated = harmonic_labels(laplacian(graph), y_encoded, 3)
-    smoothed = smoothed_labels(laplacian(graph), one_hot(y_encoded, 3))
+    smoothed = regularized_labels(laplacian(graph), one_hot(y_encoded, 3))
     monkeypatch.setattr(harmonic, "MAX_ITERATIONS", 1)
     np.testing.assert_allclose(
         harmonic_labels(laplacian(graph), y_encoded, 3), iterated, atol=1e-11
     )
-    factorized = smoothed_labels(laplacian(graph), one_hot(y_encoded, 3))
+    factorized = regularized_labels(laplacian(graph), one_hot(y_encoded, 3))
     np.testing.assert_allclose(factorized, smoothed, atol=1e-11)
 
 
@@ -197,45 +197,45 @@ def test_one_hot_rows_of_unknown_samples_are_zeros():
 
 
 @pytest.mark.parametrize(
-    "as_roughness",
+    "as_regularizer",
     [sparse.csr_array, lambda matrix: matrix.toarray(), aslinearoperator],
     ids=["sparse", "dense", "operator"],
 )
-def test_smoothed_labels_equal_the_dense_inverse(graph, y_encoded, as_roughness):
-    roughness = 3.0 * laplacian(graph)
+def test_regularized_labels_equal_the_dense_inverse(graph, y_encoded, as_regularizer):
+    regularizer = 3.0 * laplacian(graph)
     labels = one_hot(y_encoded, 3)
-    expected = np.linalg.inv(np.eye(60) + roughness.toarray()) @ labels
-    found = smoothed_labels(as_roughness(roughness), labels)
+    expected = np.linalg.inv(np.eye(60) + regularizer.toarray()) @ labels
+    found = regularized_labels(as_regularizer(regularizer), labels)
     np.testing.assert_allclose(found, expected, atol=1e-11)
 
 
-def test_smoothed_labels_keep_their_total_and_stay_positive(graph, y_encoded):
+def test_regularized_labels_keep_their_total_and_stay_positive(graph, y_encoded):
     labels = one_hot(y_encoded, 3)
-    found = smoothed_labels(laplacian(graph), labels)
+    found = regularized_labels(laplacian(graph), labels)
     np.testing.assert_allclose(found.sum(axis=0), labels.sum(axis=0))  # (I + L) 1 = 1
     assert found.min() > -1e-12
     assert found.max() < 1
 
 
-def test_smoothed_labels_at_the_ends_are_the_labels_and_their_mean(graph, y_encoded):
+def test_regularized_labels_at_the_ends_are_the_labels_and_their_mean(graph, y_encoded):
     labels = one_hot(y_encoded, 3)
-    np.testing.assert_array_equal(smoothed_labels(0 * laplacian(graph), labels), labels)
-    flat = smoothed_labels(1e9 * laplacian(graph), labels)
+    np.testing.assert_array_equal(regularized_labels(0 * laplacian(graph), labels), labels)
+    flat = regularized_labels(1e9 * laplacian(graph), labels)
     np.testing.assert_allclose(flat, np.tile(labels.mean(axis=0), (60, 1)), atol=1e-6)
 
 
-def test_smoothed_labels_follow_samples_when_they_are_renumbered(graph, y_encoded, rng):
+def test_regularized_labels_follow_samples_when_they_are_renumbered(graph, y_encoded, rng):
     order = rng.permutation(60)
-    before = smoothed_labels(laplacian(graph), one_hot(y_encoded, 3))
+    before = regularized_labels(laplacian(graph), one_hot(y_encoded, 3))
     renumbered = laplacian(sparse.csr_array(graph[order][:, order]))
-    after = smoothed_labels(renumbered, one_hot(y_encoded[order], 3))
+    after = regularized_labels(renumbered, one_hot(y_encoded[order], 3))
     np.testing.assert_allclose(after, before[order], atol=1e-11)
 
 
-def test_operator_that_does_not_settle_warns(graph, y_encoded, monkeypatch):
+def test_operator_that_does_not_converge_warns(graph, y_encoded, monkeypatch):
     monkeypatch.setattr(harmonic, "MAX_ITERATIONS", 2)
-    with pytest.warns(ConvergenceWarning, match="did not settle in 2 conjugate gradient"):
-        smoothed_labels(aslinearoperator(laplacian(graph)), one_hot(y_encoded, 3))
+    with pytest.warns(ConvergenceWarning, match="did not converge in 2 conjugate gradient"):
+        regularized_labels(aslinearoperator(laplacian(graph)), one_hot(y_encoded, 3))
 
 
 @pytest.mark.slow

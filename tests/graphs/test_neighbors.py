@@ -1,4 +1,4 @@
-"""Nearest neighbors and the graphs made of them, against literal loops."""
+"""Nearest neighbors and distances, against exact fractions and literal loops."""
 
 from fractions import Fraction
 
@@ -6,6 +6,7 @@ import hypothesis
 import hypothesis.extra.numpy
 import numpy as np
 import pytest
+from exact_neighbors import exact_neighbors
 from hypothesis import strategies
 from scipy import sparse
 
@@ -22,43 +23,6 @@ METRICS = ("cosine", "euclidean")
 
 def square_length(row):
     return sum(Fraction(value) ** 2 for value in row)
-
-
-def exact_neighbors(queries, points, n_neighbors, metric, among_themselves):
-    """Rows of the nearest points in exact fractions; equal distances by row number."""
-    found = []
-    for i, query in enumerate(queries):
-        candidates = []
-        for j, point in enumerate(points):
-            if among_themselves and i == j:
-                continue
-            product = sum(Fraction(a) * Fraction(b) for a, b in zip(query, point, strict=True))
-            if metric == "cosine":
-                if product == 0:
-                    continue
-                lengths = sum(Fraction(a) ** 2 for a in query) * sum(
-                    Fraction(b) ** 2 for b in point
-                )
-                nearness = product * abs(product) / lengths  # sign(cos) cos^2 orders as cos does
-            else:
-                nearness = -sum(
-                    (Fraction(a) - Fraction(b)) ** 2 for a, b in zip(query, point, strict=True)
-                )
-            candidates.append((-nearness, j))
-        chosen = [j for _, j in sorted(candidates)[:n_neighbors]]
-        found.append(chosen + [-1] * (n_neighbors - len(chosen)))
-    return np.array(found).reshape(len(queries), n_neighbors)
-
-
-def literal_graph(features, n_neighbors, metric, symmetry):
-    chosen = exact_neighbors(features.tolist(), features.tolist(), n_neighbors, metric, True)
-    n_samples = len(features)
-    graph = np.zeros((n_samples, n_samples))
-    for i in range(n_samples):
-        for j in range(n_samples):
-            picks = [j in chosen[i], i in chosen[j]]
-            graph[i, j] = any(picks) if symmetry == "union" else all(picks)
-    return graph
 
 
 # Small whole numbers: many ties, duplicates, right angles and rows of zeros.
@@ -137,7 +101,7 @@ def test_duplicates_tie_exactly_and_come_in_row_order(rng, metric, scale, as_vie
     np.testing.assert_array_equal(found.distances, 0)
 
 
-def test_rows_of_zeros_have_no_neighbors_and_are_nobodys_under_cosine(rng):
+def test_rows_of_zeros_have_no_neighbors_and_are_no_neighbors_under_cosine(rng):
     features = rng.normal(size=(8, 3))
     features[[2, 5]] = 0
     found = nearest_neighbors(features, n_neighbors=7)
@@ -153,13 +117,13 @@ def test_points_at_a_right_angle_are_no_neighbors_under_cosine():
     np.testing.assert_array_equal(found.indices, [[2, -1], [-1, -1], [0, -1]])
 
 
-def test_fewer_points_than_neighbors_leave_nobody(rng):
+def test_fewer_points_than_neighbors_leave_missing_neighbors(rng):
     found = nearest_neighbors(rng.random((2, 3)), rng.random((3, 3)), n_neighbors=5)
     assert (found.indices[:, :3] >= 0).all()
     assert (found.indices[:, 3:] == -1).all()
 
 
-def test_single_sample_has_nobody():
+def test_single_sample_has_no_neighbors():
     assert nearest_neighbors(np.ones((1, 2)), n_neighbors=3).indices.tolist() == [[-1, -1, -1]]
 
 
@@ -169,40 +133,6 @@ def test_euclidean_neighbors_stay_exact_far_from_the_origin(rng):
     found = nearest_neighbors(far, n_neighbors=5, metric="euclidean").indices
     expected = exact_neighbors(far.tolist(), far.tolist(), 5, "euclidean", True)
     np.testing.assert_array_equal(found, expected)
-
-
-@pytest.mark.parametrize("symmetry", ["union", "mutual"])
-@pytest.mark.parametrize("metric", METRICS)
-def test_graph_equals_a_literal_loop_over_the_choices(rng, metric, symmetry):
-    features = rng.integers(-2, 3, size=(25, 3))
-    graph = knn_graph(features, n_neighbors=4, metric=metric, symmetry=symmetry)
-    expected = literal_graph(features, 4, metric, symmetry)
-    np.testing.assert_array_equal(graph.toarray(), expected)
-    np.testing.assert_array_equal(expected, expected.T)
-    assert graph.has_sorted_indices
-    assert (graph.data == 1).all()
-    assert (graph.diagonal() == 0).all()
-
-
-@pytest.mark.parametrize("min_common_neighbors", [1, 2, 4])
-def test_pruning_equals_a_literal_loop_over_common_neighbors(rng, min_common_neighbors):
-    features = rng.normal(size=(40, 3))
-    whole = knn_graph(features, n_neighbors=5).toarray()
-    expected = np.zeros_like(whole)
-    for i, j in np.argwhere(whole):
-        n_common = sum(whole[i, other] and whole[j, other] for other in range(40))
-        expected[i, j] = n_common >= min_common_neighbors
-    pruned = knn_graph(features, n_neighbors=5, min_common_neighbors=min_common_neighbors)
-    np.testing.assert_array_equal(pruned.toarray(), expected)
-    assert 0 < pruned.nnz == expected.sum() < whole.sum()
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_graph_follows_samples_when_they_are_renumbered(rng, metric):
-    features, order = rng.normal(size=(40, 4)), rng.permutation(40)
-    before = knn_graph(features, n_neighbors=5, metric=metric).toarray()
-    after = knn_graph(features[order], n_neighbors=5, metric=metric).toarray()
-    np.testing.assert_array_equal(after, before[order][:, order])
 
 
 @pytest.mark.parametrize("as_view", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

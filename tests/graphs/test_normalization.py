@@ -25,7 +25,7 @@ def literal_renormalized(graph):
 @pytest.fixture
 def weighted_graph(rng):
     graph = np.triu(np.where(rng.random((12, 12)) < 0.4, rng.random((12, 12)), 0.0), 1)
-    graph[:, 7] = graph[7] = 0  # linked to nobody
+    graph[:, 7] = graph[7] = 0  # isolated
     return graph + graph.T
 
 

@@ -1,4 +1,4 @@
-"""Scaling chosen without labels: what other views confirm, and "unit" where nothing is clear."""
+"""Scaling chosen without labels, by edge overlap with other views; "unit" without a clear gain."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def chosen(views, scaling=AUTO, **settings):
     return choose_scalings(views, kinds, **({"n_neighbors": 8, "metric": "cosine"} | settings))
 
 
-def test_columns_of_other_units_are_standardized_where_other_views_confirm_it(raw):
+def test_columns_of_other_units_are_standardized_if_it_increases_the_overlap(raw):
     assert chosen(raw)["table"] == "standard"
     assert {chosen(raw)[name] for name in ("image", "sound")} == {"unit"}
 
@@ -39,16 +39,16 @@ def test_prepared_views_use_and_name_what_was_chosen(raw):
     np.testing.assert_array_equal(prepared.features["table"], by_hand.features["table"])
 
 
-def test_what_the_user_named_stays(raw):
+def test_a_scaling_named_by_the_user_is_kept(raw):
     assert chosen(raw, {"table": "rows", "image": AUTO})["table"] == "rows"
     assert chosen(raw, "tfidf") == dict.fromkeys(raw.names, "tfidf")
 
 
-def test_a_view_alone_is_unit(raw):
+def test_a_single_view_is_unit(raw):
     assert chosen(MultiView({"table": raw["table"]})) == {"table": "unit"}
 
 
-def test_a_given_graph_confirms_as_well(raw):
+def test_precomputed_graphs_count_in_the_overlap(raw):
     classes = np.repeat(np.arange(4), 30)
     links = sparse.csr_array((classes[:, None] == classes).astype(float))
     views = MultiView({"table": raw["table"], "links": links}, graphs=["links"])
@@ -68,8 +68,8 @@ def test_order_and_numbering_do_not_matter(raw, rng):
     assert chosen(turned) == chosen(raw)
 
 
-def test_some_of_many_samples_tell_the_same(raw, monkeypatch):
-    monkeypatch.setattr(scaling_choice, "MOST_JUDGED", 80)
+def test_a_draw_of_many_samples_leads_to_the_same_choice(raw, monkeypatch):
+    monkeypatch.setattr(scaling_choice, "MAX_COMPARED", 80)
     assert chosen(raw, seed=3)["table"] == "standard"
     assert chosen(raw, seed=3) == chosen(raw, seed=3)
 

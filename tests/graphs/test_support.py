@@ -1,4 +1,4 @@
-"""The shared support: where the edges are, and the way there and back."""
+"""The support of all graphs, and conversions to and from weights."""
 
 from dataclasses import fields
 
@@ -14,7 +14,7 @@ N_SAMPLES = 10
 
 @pytest.fixture
 def graphs(rng):
-    """Three symmetric graphs; one has loops, the last sample is linked to nobody."""
+    """Three symmetric graphs; one has loops, the last sample is isolated."""
     graphs = []
     for density in (0.2, 0.1, 0.3):
         is_edge = rng.random((N_SAMPLES, N_SAMPLES)) < density
@@ -74,7 +74,7 @@ def test_numbers_are_of_32_bits(support):
         assert part is None or part.dtype == torch.int32
 
 
-def test_weights_and_matrix_are_each_others_way_back(graphs, support):
+def test_weights_and_matrix_are_inverse_conversions(graphs, support):
     for graph in graphs:
         weights = support.weights_of(graph)
         dense = graph.toarray()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from manyview.graphs.view_masks import MAX_BITS, find_shared_views
+from manyview.graphs.view_masks import MAX_BITS, find_view_masks
 
 
 @pytest.mark.parametrize("n_views", [1, 3, MAX_BITS, MAX_BITS + 1])
@@ -22,17 +22,17 @@ def test_total_equals_a_literal_loop(n_views, rng):
         )
         for i, j in zip(lower, higher, strict=True)
     ]
-    shared = find_shared_views(present, lower, higher)
-    total = shared.total(torch.from_numpy(coefficients))
+    found = find_view_masks(present, lower, higher)
+    total = found.total(torch.from_numpy(coefficients))
     np.testing.assert_allclose(total.numpy(), expected)
 
 
-def test_few_sets_stand_for_many_pairs(rng):
+def test_many_pairs_have_few_masks(rng):
     present = np.ones((50, 3), dtype=bool)
     present[::5, 1] = False
-    shared = find_shared_views(present, *rng.integers(50, size=(2, 1000)))
-    assert shared.sets.tolist() == [[True, False, True], [True, True, True]]
+    found = find_view_masks(present, *rng.integers(50, size=(2, 1000)))
+    assert found.masks.tolist() == [[True, False, True], [True, True, True]]
 
 
-def test_nothing_is_kept_where_all_samples_have_all_views():
-    assert find_shared_views(np.ones((3, 2), dtype=bool), np.arange(3), np.arange(3)) is None
+def test_there_are_no_masks_where_all_samples_have_all_views():
+    assert find_view_masks(np.ones((3, 2), dtype=bool), np.arange(3), np.arange(3)) is None

@@ -81,7 +81,7 @@ def test_adaptive_weights_are_even_when_all_lie_equally_far(distance):
     )
 
 
-def test_adaptive_weights_do_not_hang_on_rounding():
+def test_adaptive_weights_do_not_depend_on_rounding():
     distances = np.array([[2.0, np.nextafter(2.0, 3.0), np.nextafter(2.0, 3.0)]])
     np.testing.assert_array_equal(adaptive_weights(distances), [[0.5, 0.5]])
 
@@ -149,7 +149,7 @@ def test_heat_kernel_graph_equals_a_literal_loop(rng, as_view, n_neighbors):
 
 
 @AS_VIEW
-def test_heat_kernel_graph_of_equal_samples_weighs_one(as_view):
+def test_heat_kernel_graph_of_equal_samples_has_weight_one(as_view):
     graph = heat_kernel_graph(as_view(np.full((5, 3), 0.1)), n_neighbors=2, seed=0)
     assert graph.nnz > 0
     np.testing.assert_array_equal(graph.data, 1)
@@ -163,7 +163,7 @@ def test_heat_kernel_graph_does_not_depend_on_the_unit(rng, size):
     np.testing.assert_allclose(after, before, rtol=1e-9)
 
 
-def test_heat_kernel_graph_of_samples_whose_squared_distances_vanish_weighs_one(rng):
+def test_heat_kernel_graph_of_samples_whose_squared_distances_vanish_has_weight_one(rng):
     graph = heat_kernel_graph(1e-200 * rng.random((10, 3)), n_neighbors=3, seed=0)
     np.testing.assert_array_equal(graph.data, 1)
 

@@ -14,7 +14,7 @@ N_NODES = 9
 
 @dataclass(frozen=True)
 class TinyGraph:
-    """9 nodes, the last linked to nobody; `matrix` is symmetric and positive on edges."""
+    """9 nodes, the last isolated; `matrix` is symmetric and positive on edges."""
 
     matrix: Tensor  # [node, node]
     support: GraphSupport

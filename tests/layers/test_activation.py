@@ -1,4 +1,4 @@
-"""What stands between two convolutions: relu and dropout."""
+"""ReLU and dropout between two convolutions."""
 
 import pytest
 import torch
@@ -17,10 +17,10 @@ def seeded(seed=3):
     return torch.Generator().manual_seed(seed)
 
 
-def drawn(share, dtype=torch.float64):
+def drawn(fraction, dtype=torch.float64):
     """Draw the factors one by one, as the layer does at once."""
-    keeps = torch.rand(SHAPE, generator=seeded(), dtype=dtype) >= share
-    return keeps / (1 - share)
+    keeps = torch.rand(SHAPE, generator=seeded(), dtype=dtype) >= fraction
+    return keeps / (1 - fraction)
 
 
 def test_nothing_dropped_is_relu(hidden):
@@ -28,10 +28,10 @@ def test_nothing_dropped_is_relu(hidden):
     assert torch.equal(activate(hidden, 0.0, seeded()), hidden.relu())
 
 
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
-def test_value_and_gradient_are_those_of_relu_then_dropout(hidden, generator, share):
-    expected = hidden.relu() * drawn(share)
-    activated = activate(hidden, share, seeded())
+@pytest.mark.parametrize("fraction", [0.2, 0.5, 0.9])
+def test_value_and_gradient_are_those_of_relu_then_dropout(hidden, generator, fraction):
+    expected = hidden.relu() * drawn(fraction)
+    activated = activate(hidden, fraction, seeded())
     torch.testing.assert_close(activated, expected, rtol=1e-14, atol=0)
     incoming = torch.randn(SHAPE, generator=generator, dtype=torch.float64)
     torch.testing.assert_close(
@@ -40,7 +40,7 @@ def test_value_and_gradient_are_those_of_relu_then_dropout(hidden, generator, sh
         rtol=1e-14,
         atol=0,
     )
-    assert torch.autograd.gradcheck(lambda hidden: activate(hidden, share, seeded()), hidden)
+    assert torch.autograd.gradcheck(lambda hidden: activate(hidden, fraction, seeded()), hidden)
 
 
 def test_in_single_precision_the_bits_are_those_of_the_two_steps(generator):
@@ -54,13 +54,13 @@ def test_in_single_precision_the_bits_are_those_of_the_two_steps(generator):
     )
 
 
-def test_share_is_dropped_and_the_mean_kept():
+def test_the_fraction_is_dropped_and_the_mean_preserved():
     activated = activate(torch.ones(200, 100), 0.3, seeded())
     assert (activated == 0).float().mean().item() == pytest.approx(0.3, abs=0.02)
     assert activated.mean().item() == pytest.approx(1, abs=0.02)
 
 
-def test_one_generator_draws_on():
+def test_a_generator_continues_its_sequence():
     generator, ones = seeded(), torch.ones(SHAPE)
     first, second = activate(ones, 0.5, generator), activate(ones, 0.5, generator)
     assert not torch.equal(first, second)

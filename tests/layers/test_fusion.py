@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from manyview.graphs.view_masks import find_shared_views
+from manyview.graphs.view_masks import find_view_masks
 from manyview.layers.fusion import (
     GraphFusion,
     complementary_graphs,
@@ -34,7 +34,7 @@ def literal_fusion(view_weights, logits):
     views = range(N_VIEWS)
     w = [[exp(logits[v, i]) / sum(exp(logits[v, n]) for n in views) for i in views] for v in views]
     alpha = [sum(w[v][i] for v in views) for i in views]
-    alpha = [share / sum(alpha) for share in alpha]
+    alpha = [weight / sum(alpha) for weight in alpha]
     mixtures = [
         [sum(w[v][i] * float(edge[i]) for i in views) for edge in view_weights] for v in views
     ]
@@ -76,12 +76,12 @@ def test_fusion_starts_as_the_mean_of_the_views(view_weights):
     torch.testing.assert_close(fusion(view_weights), view_weights.mean(dim=1))
 
 
-def test_single_view_is_its_own_fusion(view_weights):
+def test_fusion_of_a_single_view_is_the_view(view_weights):
     fusion = GraphFusion(1).double()
     torch.testing.assert_close(fusion(view_weights[:, :1]), view_weights[:, 0])
 
 
-def test_overwhelming_view_is_taken_alone(view_weights):
+def test_fusion_with_one_dominant_view_is_that_view(view_weights):
     logits = torch.zeros(N_VIEWS, N_VIEWS, dtype=torch.float64)
     logits[:, 1] = 1000
     torch.testing.assert_close(
@@ -108,7 +108,7 @@ def present(generator):
 
 @pytest.fixture
 def pairs():
-    """Samples of pairs that share a view."""
+    """Samples of pairs with a common view."""
     return np.array([(0, 0), (0, 1), (0, 4), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3), (4, 4)]).T
 
 
@@ -130,14 +130,14 @@ def incomplete_weights(view_weights, present, pairs):
 def test_fusion_of_incomplete_samples_equals_a_literal_loop(view_weights, logits, present, pairs):
     weights = incomplete_weights(view_weights, present, pairs)
     mixing = mixing_weights(logits)
-    fused = fused_graph(weights, mixing, find_shared_views(present, *pairs))
+    fused = fused_graph(weights, mixing, find_view_masks(present, *pairs))
     expected = literal_incomplete(weights, fusion_coefficients(mixing), present, pairs)
     torch.testing.assert_close(fused, expected)
 
 
 def test_fusion_of_incomplete_samples_passes_gradcheck(view_weights, logits, present, pairs):
     weights = incomplete_weights(view_weights, present, pairs).requires_grad_()
-    shared = find_shared_views(present, *pairs)
+    shared = find_view_masks(present, *pairs)
     assert torch.autograd.gradcheck(
         lambda weights, raw: fused_graph(weights, mixing_weights(raw), shared),
         (weights, logits.requires_grad_()),
@@ -148,17 +148,17 @@ def test_pairs_of_one_view_keep_its_weight_whatever_is_learned(
     view_weights, logits, present, pairs
 ):
     weights = incomplete_weights(view_weights, present, pairs)
-    fused = fused_graph(weights, mixing_weights(logits), find_shared_views(present, *pairs))
+    fused = fused_graph(weights, mixing_weights(logits), find_view_masks(present, *pairs))
     torch.testing.assert_close(fused[[2, 8]], weights[[2, 8], 2])  # of sample 4
 
 
-def test_a_view_that_all_samples_lack_is_as_if_it_were_not_given(view_weights):
+def test_a_view_without_samples_changes_nothing(view_weights):
     present = np.ones((5, N_VIEWS), dtype=bool)
     present[:, 1] = False
     pairs = np.array([(0, 1), (2, 3), (4, 4)]).T
     weights = incomplete_weights(view_weights, present, pairs)
     fusion = GraphFusion(N_VIEWS).double()
-    fused = fusion(weights, find_shared_views(present, *pairs))
+    fused = fusion(weights, find_view_masks(present, *pairs))
     torch.testing.assert_close(fused, GraphFusion(2).double()(weights[:, [0, 2]]))
 
 
@@ -166,7 +166,7 @@ def test_a_vanished_view_leaves_weights_finite(view_weights, logits, present, pa
     logits = torch.zeros(N_VIEWS, N_VIEWS, dtype=torch.float64)
     logits[:, 2] = -2000
     weights = incomplete_weights(view_weights, present, pairs)
-    fused = fused_graph(weights, mixing_weights(logits), find_shared_views(present, *pairs))
+    fused = fused_graph(weights, mixing_weights(logits), find_view_masks(present, *pairs))
     assert torch.isfinite(fused).all()
 
 

@@ -70,7 +70,7 @@ def test_centered_convolution_of_sparse_features_equals_that_of_centered_ones(
     )
 
 
-def test_node_without_neighbors_sees_itself_alone(tiny_graph, layer, hidden):
+def test_node_without_neighbors_gets_only_its_own_message(tiny_graph, layer, hidden):
     convolved = layer(tiny_graph.support, tiny_graph.weights, hidden)
     expected = tiny_graph.matrix[-1, -1] * (hidden[-1] @ layer.weight)
     torch.testing.assert_close(convolved[-1], expected)
@@ -94,10 +94,10 @@ def test_convolution_passes_gradcheck(tiny_graph, layer, hidden):
 
 
 def test_row_centers_are_what_is_subtracted_from_each_row(layer, hidden, generator):
-    shares = torch.rand(N_NODES, 2, generator=generator, dtype=torch.float64)
+    coefficients = torch.rand(N_NODES, 2, generator=generator, dtype=torch.float64)
     means = torch.rand(2, N_INPUTS, generator=generator, dtype=torch.float64)
-    center = RowCenters(shares, means)
-    expected = (hidden - shares @ means) @ layer.weight
+    center = RowCenters(coefficients, means)
+    expected = (hidden - coefficients @ means) @ layer.weight
     torch.testing.assert_close(layer.messages(hidden, center), expected)
     torch.testing.assert_close(layer.messages(as_sparse(hidden), center), expected)
-    torch.testing.assert_close(center.dense(), shares @ means)
+    torch.testing.assert_close(center.dense(), coefficients @ means)

@@ -114,7 +114,7 @@ def test_gate_rises_with_the_magnitude(tiny_graph):
     assert gates[0] == 0.5
 
 
-def test_sigmoid_starts_with_an_argument_of_spread_one(generator):
+def test_sigmoid_starts_with_an_argument_of_standard_deviation_one(generator):
     features = torch.randn(150, 3, generator=generator).numpy()
     support = GraphSupport.from_graphs([knn_graph(features, n_neighbors=10)])
     with torch.random.fork_rng():
@@ -154,12 +154,12 @@ def test_graph_shrunk_by_factors_passes_gradcheck(tiny_graph, factors, rank):
     )
 
 
-@pytest.mark.parametrize("asked", ["graph", "magnitude", "both"])
-def test_graph_shrunk_by_edges_passes_gradcheck(tiny_graph, generator, asked):
+@pytest.mark.parametrize("requested", ["graph", "magnitude", "both"])
+def test_graph_shrunk_by_edges_passes_gradcheck(tiny_graph, generator, requested):
     support, graph = tiny_graph.support, tiny_graph.weights
     magnitude = torch.randn(support.n_undirected, generator=generator, dtype=torch.float64)
-    graph.requires_grad_(asked != "magnitude")
-    magnitude.requires_grad_(asked != "graph")
+    graph.requires_grad_(requested != "magnitude")
+    magnitude.requires_grad_(requested != "graph")
     assert torch.autograd.gradcheck(
         lambda graph, values: shrink_edges(support, graph, values, 0.8), (graph, magnitude)
     )

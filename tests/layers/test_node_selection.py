@@ -161,7 +161,7 @@ def test_selected_graph_as_printed_depends_on_how_nodes_are_numbered(tiny_graph,
     assert not torch.allclose(renumbered, before[order][:, order], atol=0.01)
 
 
-def test_graph_stays_whole_when_no_node_stands_out(tiny_graph):
+def test_graph_is_unchanged_when_all_nodes_score_the_same(tiny_graph):
     weights = torch.full((tiny_graph.support.n_pairs,), 0.25)
     selected = NodeSelection(initial_threshold=0.5)(tiny_graph.support, weights)
     torch.testing.assert_close(selected, weights)
@@ -193,7 +193,7 @@ def test_saturated_threshold_still_leaves_a_graph_to_learn_from(tiny_graph):
     assert gradient.isfinite().all()
 
 
-def test_threshold_starts_where_it_is_told():
+def test_threshold_starts_at_its_initial_value():
     assert NodeSelection(initial_threshold=0.3).threshold.item() == pytest.approx(0.3)
 
 

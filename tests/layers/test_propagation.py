@@ -1,4 +1,4 @@
-"""Walks over a graph: literal powers of it, by features and by rows alike."""
+"""Propagation equals literal powers of the graph, computed by features or by rows."""
 
 import warnings
 
@@ -9,8 +9,8 @@ from scipy import sparse
 
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.support import GraphSupport
-from manyview.layers import graph_walks
-from manyview.layers.propagation import spread, spread_rows, walk_sum
+from manyview.layers import propagation
+from manyview.layers.propagation import diffuse, diffuse_rows, power_sum
 from manyview.layers.sparse_product import csr_tensor
 
 with warnings.catch_warnings():  # its import calls what torch has deprecated
@@ -19,7 +19,7 @@ with warnings.catch_warnings():  # its import calls what torch has deprecated
     from torch_geometric.utils import from_scipy_sparse_matrix
 
 N_NODES, N_INPUTS = 12, 5
-WALK = {"n_steps": 4, "alpha": 0.2}
+SETTINGS = {"n_steps": 4, "alpha": 0.2}
 
 
 @pytest.fixture
@@ -46,30 +46,32 @@ def as_csr(features):
     return csr_tensor(*(torch.from_numpy(part) for part in parts), matrix.shape)
 
 
-def literal_operator(walk, n_steps, alpha):
+def literal_operator(dense, n_steps, alpha):
     """P = alpha I + (1 - alpha)/K sum_{k=1..K} T^k, densely."""
-    powers = [np.linalg.matrix_power(walk, k) for k in range(1, n_steps + 1)]
-    return alpha * np.eye(len(walk)) + (1 - alpha) / n_steps * sum(powers)
+    powers = [np.linalg.matrix_power(dense, k) for k in range(1, n_steps + 1)]
+    return alpha * np.eye(len(dense)) + (1 - alpha) / n_steps * sum(powers)
 
 
-def test_spread_equals_pyg(graph, on_support, features):
+def test_diffuse_equals_pyg(graph, on_support, features):
     edges, weights = from_scipy_sparse_matrix(graph)
     convolution = SSGConv(N_INPUTS, N_INPUTS, alpha=0.2, K=4, bias=False).double()
     convolution.lin.weight.data = torch.eye(N_INPUTS, dtype=torch.float64)
     expected = convolution(features, edges, weights)
-    torch.testing.assert_close(spread(*on_support, features, **WALK), expected)
+    torch.testing.assert_close(diffuse(*on_support, features, **SETTINGS), expected)
 
 
-def test_spread_equals_the_dense_powers(graph, on_support, features):
-    operator = literal_operator(renormalize(graph).toarray(), **WALK)
-    np.testing.assert_allclose(spread(*on_support, features, **WALK), operator @ features.numpy())
+def test_diffuse_equals_the_dense_powers(graph, on_support, features):
+    operator = literal_operator(renormalize(graph).toarray(), **SETTINGS)
+    np.testing.assert_allclose(
+        diffuse(*on_support, features, **SETTINGS), operator @ features.numpy()
+    )
 
 
-def test_walk_sum_starts_with_no_step(graph, on_support, features):
-    walk = renormalize(graph).toarray()
-    expected = sum(np.linalg.matrix_power(walk, k) for k in range(4)) @ features.numpy()
-    np.testing.assert_allclose(walk_sum(*on_support, features, 4), expected)
-    torch.testing.assert_close(walk_sum(*on_support, features, 1), features)
+def test_power_sum_starts_with_the_signal_itself(graph, on_support, features):
+    dense = renormalize(graph).toarray()
+    expected = sum(np.linalg.matrix_power(dense, k) for k in range(4)) @ features.numpy()
+    np.testing.assert_allclose(power_sum(*on_support, features, 4), expected)
+    torch.testing.assert_close(power_sum(*on_support, features, 1), features)
 
 
 @pytest.mark.parametrize("block_columns", [2, 512])
@@ -79,13 +81,13 @@ def test_walk_sum_starts_with_no_step(graph, on_support, features):
 def test_rows_are_the_same_by_features_and_by_rows(
     on_support, features, rows, is_centered, is_sparse, block_columns, monkeypatch
 ):
-    """Up to 4 rows the rows are spread, from 5 on the 5 features are."""
-    monkeypatch.setattr(graph_walks, "BLOCK_COLUMNS", block_columns)
+    """Up to 4 rows, P is computed on the rows; from 5 on, the 5 features are diffused."""
+    monkeypatch.setattr(propagation, "BLOCK_COLUMNS", block_columns)
     rows = torch.tensor(rows)
     center = features.mean(dim=0) if is_centered else None
-    expected = spread(*on_support, features - (0 if center is None else center), **WALK)[rows]
+    expected = diffuse(*on_support, features - (0 if center is None else center), **SETTINGS)[rows]
     given = as_csr(features) if is_sparse else features
-    torch.testing.assert_close(spread_rows(*on_support, given, center, rows, **WALK), expected)
+    torch.testing.assert_close(diffuse_rows(*on_support, given, center, rows, **SETTINGS), expected)
 
 
 def test_wide_sparse_features_never_become_dense(on_support, features, monkeypatch):
@@ -94,6 +96,6 @@ def test_wide_sparse_features_never_become_dense(on_support, features, monkeypat
 
     given = as_csr(features)
     monkeypatch.setattr(torch.Tensor, "to_dense", refuse)
-    spread_rows(*on_support, given, features.mean(dim=0), torch.tensor([0, 1]), **WALK)
+    diffuse_rows(*on_support, given, features.mean(dim=0), torch.tensor([0, 1]), **SETTINGS)
     with pytest.raises(AssertionError, match="made dense"):
-        spread_rows(*on_support, given, None, torch.arange(12), **WALK)
+        diffuse_rows(*on_support, given, None, torch.arange(12), **SETTINGS)

@@ -102,7 +102,7 @@ def test_product_on_a_support_of_loops_alone_scales_the_rows(hidden):
     torch.testing.assert_close(gradient, hidden.sum(dim=1))
 
 
-def test_product_takes_the_graph_on_edges_that_the_caller_has(tiny_graph, hidden, incoming):
+def test_product_takes_precomputed_edge_weights(tiny_graph, hidden, incoming):
     support, weights = tiny_graph.support, tiny_graph.weights.requires_grad_()
     laid_out = support.on_edges(weights.detach())
     once, again = propagate(support, weights, hidden, laid_out), propagate(support, weights, hidden)
@@ -134,14 +134,14 @@ def test_product_passes_gradcheck(tiny_graph, asymmetric_weights, hidden, kind):
     )
 
 
-@pytest.mark.parametrize("asked", ["weights", "features"])
-def test_product_gives_one_gradient_when_the_other_is_not_asked_for(
-    tiny_graph, asymmetric_weights, hidden, asked
+@pytest.mark.parametrize("requested", ["weights", "features"])
+def test_product_computes_only_the_requested_gradient(
+    tiny_graph, asymmetric_weights, hidden, requested
 ):
-    (asymmetric_weights if asked == "weights" else hidden).requires_grad_()
+    (asymmetric_weights if requested == "weights" else hidden).requires_grad_()
     propagate(tiny_graph.support, asymmetric_weights, hidden).sum().backward()
-    assert (asymmetric_weights.grad is None) == (asked == "features")
-    assert (hidden.grad is None) == (asked == "weights")
+    assert (asymmetric_weights.grad is None) == (requested == "features")
+    assert (hidden.grad is None) == (requested == "weights")
 
 
 def test_gradient_of_a_sum_is_not_tripped_by_its_strides(tiny_graph, asymmetric_weights, hidden):
@@ -251,7 +251,7 @@ def test_places_of_the_samples_change_no_sum_and_no_skew_product(tiny_graph, reo
     assert torch.autograd.gradcheck(lambda *both: skew_products(reordered, *both), (left, right))
 
 
-def test_samples_come_to_their_places_and_back(reordered, hidden):
+def test_reordering_to_places_and_back_is_the_identity(reordered, hidden):
     placed = by_place(reordered, hidden)
     assert torch.equal(placed, hidden[reordered.order])
     assert torch.equal(by_sample(reordered, placed), hidden)

@@ -1,4 +1,4 @@
-"""The whole network against the dense reference, and what each switch does."""
+"""The network against the dense reference, and the effect of each option."""
 
 from dataclasses import dataclass
 
@@ -221,7 +221,7 @@ def test_center_is_subtracted_from_the_features(case):
     assert_equal(logits, case.dense(case.view_graphs, case.features - center))
 
 
-def test_outputs_are_what_each_layer_gives(views):
+def test_outputs_are_those_of_each_layer(views):
     case = make_case(views, dense_network((8, 5)))
     network = network_of(case)
     graph = network.graphs(case.support, case.view_weights).selected
@@ -253,7 +253,7 @@ def test_places_of_the_samples_change_nothing(views, hidden_widths):
         assert_equal(one, other)
 
 
-def test_dropout_changes_training_alone(case):
+def test_dropout_is_off_outside_training(case):
     network = network_of(case, edge_learning(case), node_selection(case), dropout=0.5)
     at_rest = logits_of(network, case)
     assert torch.equal(logits_of(network, case), at_rest)

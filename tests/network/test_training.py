@@ -1,4 +1,4 @@
-"""The loop: it fits, stops when the loss is flat, and keeps the best on Ctrl-C."""
+"""Training fits the labels, stops when the loss is flat, and keeps the best weights on Ctrl-C."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from torch import nn
 
+from manyview.callbacks.context import FitContext
 from manyview.errors import InputError
 from manyview.network.training import (
     ONE_THREAD_BELOW,
@@ -49,7 +50,7 @@ def test_loss_is_the_mean_over_labeled_samples_of_eq_19():
     torch.testing.assert_close(labeled_cross_entropy(logits, labels), expected / 4)
 
 
-def test_loss_weighs_classes():
+def test_loss_uses_class_weights():
     logits = torch.zeros(2, 2)
     weight = torch.tensor([1.0, 0.0])
     wrong = logits + torch.tensor([[0.0, 0.0], [5.0, -5.0]])
@@ -68,7 +69,7 @@ def test_training_fits_the_labeled_samples_and_converges():
     assert not network.training
 
 
-def test_unlabeled_samples_have_no_say():
+def test_unlabeled_samples_do_not_change_the_loss():
     one, two = Line(), Line()
     train(one, (FEATURES,), LABELS, **SETTINGS)
     train(two, (FEATURES * torch.tensor([[1.0], [1.0], [9.0]]),), LABELS, **SETTINGS)
@@ -102,8 +103,8 @@ def test_network_is_left_with_the_mean_of_its_last_weights():
     )
     mean = torch.zeros(3, 2)
     for number, weight in enumerate(last, start=1):
-        share = 1 / min(10, 1 + number // 2)
-        mean = (1 - share) * mean + share * weight
+        rate = 1 / min(10, 1 + number // 2)
+        mean = (1 - rate) * mean + rate * weight
     torch.testing.assert_close(network.weight.detach(), mean)
     assert (network.weight - last[-1]).abs().max() > 1e-3
 
@@ -113,7 +114,7 @@ def test_interrupt_before_the_first_epoch_is_passed_on():
         train(Line(interrupt_at=1), (FEATURES,), LABELS, **SETTINGS)
 
 
-def test_a_loss_that_is_not_finite_is_told():
+def test_a_loss_that_is_not_finite_is_refused():
     with pytest.raises(InputError, match=r"training diverged.*Lower learning_rate"):
         train(Line(), (FEATURES * float("inf"),), LABELS, **SETTINGS)
 
@@ -124,7 +125,7 @@ def test_convergence_needs_twenty_epochs_and_a_flat_loss():
     assert not TrainingCurve(loss=[1.0] * 10 + [0.9] * 10).has_converged(1e-3)
 
 
-def test_on_epoch_is_told_every_epoch():
+def test_on_epoch_is_called_every_epoch():
     seen = []
     settings = SETTINGS | {"max_epochs": 3}
     train(
@@ -148,7 +149,7 @@ class TwoLines(Line):
         return features @ (self.weight + self.other)
 
 
-def test_weight_decay_leaves_alone_what_it_is_told():
+def test_weight_decay_spares_the_parameters_not_decayed():
     network = TwoLines()
     train(
         network,
@@ -198,7 +199,7 @@ def test_after_step_gets_the_loss_of_a_fresh_pass():
     assert fresh[:-1] == curve.loss[1:]  # without dropout: that of the next epoch
 
 
-def test_what_changes_after_a_step_is_in_the_mean_of_the_weights():
+def test_changes_after_a_step_are_in_the_mean_of_the_weights():
     network = Line()
     network.other = nn.Parameter(torch.zeros(1), requires_grad=False)
     settings = SETTINGS | {"max_epochs": 30, "tol": 0.0}
@@ -206,8 +207,12 @@ def test_what_changes_after_a_step_is_in_the_mean_of_the_weights():
     assert 15 < network.other.item() < 29
 
 
-def test_training_on_codes_weighs_classes_and_warns_after_an_interrupt():
-    settings = SETTINGS | {"generator": torch.Generator(), "verbose": False}
+def test_training_from_numpy_weights_classes_and_warns_after_an_interrupt():
+    settings = SETTINGS | {
+        "generator": torch.Generator(),
+        "verbose": False,
+        "context": FitContext(),
+    }
     y_encoded = LABELS.numpy()
     network = Line()
     train_network(network, (FEATURES,), y_encoded, **settings, class_weight=np.array([1.0, 0.0]))
@@ -217,7 +222,7 @@ def test_training_on_codes_weighs_classes_and_warns_after_an_interrupt():
 
 
 @pytest.mark.parametrize(
-    ("loss", "enough", "is_reached"),
+    ("loss", "target_loss", "is_reached"),
     [
         ([0.01] * 10, 0.01, True),
         ([0.01] * 9, 0.01, False),
@@ -226,14 +231,14 @@ def test_training_on_codes_weighs_classes_and_warns_after_an_interrupt():
         ([1 - 0.04 * epoch for epoch in range(20)], 0.01, False),
     ],
 )
-def test_a_loss_that_is_enough_ends_the_training(loss, enough, is_reached):
-    assert TrainingCurve(loss=loss).has_reached(enough) is is_reached
+def test_a_loss_at_its_target_ends_the_training(loss, target_loss, is_reached):
+    assert TrainingCurve(loss=loss).has_reached(target_loss) is is_reached
 
 
 @pytest.mark.parametrize(
     ("n_samples", "n_threads"), [(ONE_THREAD_BELOW - 1, 1), (ONE_THREAD_BELOW, 2)]
 )
-def test_few_samples_get_one_thread_and_the_number_is_left_as_it_was(n_samples, n_threads):
+def test_few_samples_get_one_thread_and_the_number_is_restored(n_samples, n_threads):
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:

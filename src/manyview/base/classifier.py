@@ -23,14 +23,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from manyview.base.persistence import load_tree, save_tree
 from manyview.base.summary import FitSummary, StageRecord
 from manyview.callbacks.context import EpochObserver, FitContext, current_observer
-from manyview.callbacks.tasks import TakesCallbacks, callback_context
+from manyview.callbacks.tasks import CallbackMixin, callback_context
 from manyview.data.cross_validation import TransductiveViews
 from manyview.data.imputing import fill_unknown, fit_fill_values
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError
-from manyview.graphs.precomputed import check_given_graph
+from manyview.graphs.precomputed import check_precomputed_graph
 from manyview.network.training import TrainingCurve
 from manyview.validation import Choice, Constraint, check_constraints, check_fraction
 
@@ -62,7 +62,7 @@ class MethodCard:
     version: int = 1
 
 
-class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
+class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
     """Base of all methods: input checks, predictions and files; the learning is theirs.
 
     A method defines
@@ -129,12 +129,12 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
             self.classes_, y_encoded = check_labels(labels, len(views))
             _check_views_are_seen(views, y_encoded)
             self._check_parameters(views)
-            with callback_context(self, views, y_encoded) as tasks:
-                self._fit(views, y_encoded, FitContext(tasks, self._observer(), cache))
+            with callback_context(self, views, y_encoded) as callbacks:
+                self._fit(views, y_encoded, FitContext(callbacks, self._observer(), cache))
                 self.y_ = y_encoded
                 self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
-                if tasks is not None:
-                    tasks.end()
+                if callbacks is not None:
+                    callbacks.end()
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -351,7 +351,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
                     f"with {n_columns}."
                 )
         for name in graph_names:
-            check_given_graph(views, name, self.n_original_)
+            check_precomputed_graph(views, name, self.n_original_)
         return fill_unknown(views.with_columns_as(self.columns_), self.fill_values_ or {})
 
     def _checked_views(self, X: Any) -> tuple[MultiView, Any]:

@@ -10,8 +10,8 @@ from scipy.sparse.linalg import LinearOperator
 from manyview.baselines._base import POSITIVE_INT, Baseline
 from manyview.data.scaling import Scaling, fit_scalers, scale_views
 from manyview.data.views import MultiView
-from manyview.graphs.harmonic import smoothed_labels
-from manyview.graphs.precomputed import given_graph
+from manyview.graphs.harmonic import regularized_labels
+from manyview.graphs.precomputed import precomputed_graph
 from manyview.graphs.weighted_neighbors import heat_kernel_graph
 from manyview.system.memory import GB, check_memory
 from manyview.validation import Constraint, draw_seed
@@ -58,7 +58,7 @@ def heat_kernel_graphs(
     features = scale_views(views, fit_scalers(views, scaling))
     n_neighbors = min(n_neighbors, len(views) - 1)
     return [
-        given_graph(views, name)
+        precomputed_graph(views, name)
         if name in views.graph_names
         else heat_kernel_graph(features[name], n_neighbors=n_neighbors, seed=seed)
         for name in views.names
@@ -103,7 +103,7 @@ def precise_smoothed_labels(
     """Return (I + K)^-1 Y with a small relative error in every entry, not only in the largest.
 
     Each edge away from a label shrinks an entry by a large factor, so a few edges away it is
-    below the absolute error of `smoothed_labels`. The class of a sample depends on the entries
+    below the absolute error of `regularized_labels`. The class of a sample depends on the entries
     of its own row alone, so these must be precise too. Jacobi sweeps, which pass each entry on
     to its neighbors, correct the entries one edge further per sweep.
 
@@ -114,7 +114,7 @@ def precise_smoothed_labels(
     known
         Y [sample, class]
     """
-    labels = smoothed_labels(roughness, known)
+    labels = regularized_labels(roughness, known)
     scale = 1.0 / (1.0 + diagonal)[:, None]
     last = np.inf
     for _ in range(MAX_SWEEPS):

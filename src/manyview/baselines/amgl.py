@@ -15,7 +15,7 @@ from manyview.data.scaling import fit_scalers, scale_views
 from manyview.data.views import MultiView
 from manyview.graphs.harmonic import harmonic_labels
 from manyview.graphs.normalization import normalized_laplacian, weighted_sum
-from manyview.graphs.precomputed import given_graph
+from manyview.graphs.precomputed import precomputed_graph
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
 from manyview.numerics import normalize_rows
 from manyview.validation import Constraint
@@ -185,7 +185,7 @@ class AMGLClassifier(NeighborBaseline):
     def _graphs(self, views: MultiView) -> list[sparse.csr_array]:
         features = scale_views(views, fit_scalers(views, self.scaling))
         return [
-            given_graph(views, name)
+            precomputed_graph(views, name)
             if name in views.graph_names
             else probabilistic_neighbors(features[name], n_neighbors=self.n_neighbors)
             for name in views.names

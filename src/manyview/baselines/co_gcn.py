@@ -27,7 +27,7 @@ from manyview.baselines._gcn_base import (
 from manyview.callbacks.context import FitContext
 from manyview.data.views import MultiView
 from manyview.graphs.prepare import PreparedViews
-from manyview.network.mgcn_dns import network_inputs
+from manyview.network.prepared import network_inputs
 from manyview.validation import Choice, Constraint
 
 

@@ -17,15 +17,15 @@ from manyview.baselines._gcn_base import (
 from manyview.callbacks.context import FitContext
 from manyview.data.views import MultiView
 from manyview.graphs.support import GraphSupport
-from manyview.graphs.view_masks import SharedViews
+from manyview.graphs.view_masks import ViewMasks
 from manyview.layers.activation import activate
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
-from manyview.network.mgcn_dns import network_inputs
+from manyview.network.prepared import network_inputs
 from manyview.validation import Constraint
 
 
-def mean_graph(view_weights: Tensor, shared: SharedViews | None = None) -> Tensor:
+def mean_graph(view_weights: Tensor, shared: ViewMasks | None = None) -> Tensor:
     """Average the renormalized graphs of the views: A = 1/V sum_v A_v.
 
     Where samples lack views, the mean of an edge is over the views that both ends have.
@@ -138,7 +138,7 @@ class GCNFusionClassifier(GraphNetworkClassifier):
             generator.device,
             present,
         )
-        inputs = (support, mean_graph(view_weights, support.shared_views), features_in, center)
+        inputs = (support, mean_graph(view_weights, support.view_masks), features_in, center)
         with seeded(generator.initial_seed()):
             network = GCN(features_in.shape[1], self.hidden, len(self.classes_), self.dropout)
         network.to(generator.device)

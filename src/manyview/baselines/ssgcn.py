@@ -15,10 +15,11 @@ from manyview.data.network_input import InputScaling
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView
 from manyview.layers.fusion import GraphFusion
-from manyview.layers.propagation import walk_sum
+from manyview.layers.propagation import power_sum
 from manyview.network.inductive import GraphIndex, InductiveState, NeighborIndex, freeze
-from manyview.network.mgcn_dns import MGCNDNS, network_inputs
-from manyview.network.spectral import LinearWalks
+from manyview.network.mgcn_dns import MGCNDNS
+from manyview.network.prepared import network_inputs
+from manyview.network.spectral import SpectralRegression
 from manyview.numerics import softmax
 from manyview.validation import Constraint, Number
 
@@ -94,8 +95,8 @@ class SSGCNClassifier(GraphNetworkClassifier):
         scaling = input_scaling(scaled, present)
         inputs = network_inputs(prepared.renormalized(), scaled, scaling, generator.device, present)
         support, view_weights, features, center = inputs
-        graph = mean_graph(view_weights, support.shared_views)
-        walks = LinearWalks(
+        graph = mean_graph(view_weights, support.view_masks)
+        walks = SpectralRegression(
             support, graph, features, center, n_steps=self.n_steps, alpha=self.alpha
         )
         head, self.training_curve_ = walks.fit(
@@ -109,7 +110,7 @@ class SSGCNClassifier(GraphNetworkClassifier):
         convolution = walks.convolution(head)
         with torch.no_grad():
             messages = convolution.messages(features, center)
-            walked = walk_sum(support, graph, messages, self.n_steps) / self.n_steps
+            walked = power_sum(support, graph, messages, self.n_steps) / self.n_steps
         self.fused_graph_ = support.matrix_of(graph)
         self.coef_, self.intercept_ = (part.detach().cpu().numpy() for part in head.parameters())
         inductive_state = freeze(

@@ -1,1 +1,1 @@
-"""Callbacks: what a fit tells while it runs, and who may listen."""
+"""Callbacks of a fit: scikit-learn's protocol, TensorBoard and MLflow."""

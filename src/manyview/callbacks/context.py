@@ -1,4 +1,4 @@
-"""The context of a fit: its callbacks, an observer of its epochs, and inputs it may share."""
+"""The context of a fit: its callbacks, an observer of its epochs, and cached inputs."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from manyview.callbacks.tasks import FitTasks
+from manyview.callbacks.tasks import CallbackHandler
 
 EpochObserver = Callable[[np.ndarray], None]
 _OBSERVER: ContextVar[EpochObserver | None] = ContextVar("manyview_epoch_observer", default=None)
@@ -16,26 +16,26 @@ _OBSERVER: ContextVar[EpochObserver | None] = ContextVar("manyview_epoch_observe
 
 @dataclass(frozen=True)
 class FitContext:
-    """What accompanies one fit, besides views and labels.
+    """The context of one fit, in addition to views and labels.
 
     Attributes
     ----------
-    tasks
-        Reports epochs to the estimator's callbacks; None without callbacks.
+    callbacks
+        Calls the estimator's callbacks; None without callbacks.
     observer
-        Called after every epoch with the class number the network would then give each sample.
+        Called after every epoch with the predicted class number of each sample.
     cache
-        Prepared inputs shared by fits on the same samples; None where nothing is shared.
+        Prepared inputs of other fits on the same samples; None caches nothing.
     """
 
-    tasks: FitTasks | None = None
+    callbacks: CallbackHandler | None = None
     observer: EpochObserver | None = None
     cache: dict[Any, Any] | None = None
 
 
 @contextmanager
 def observe_epochs(observer: EpochObserver) -> Iterator[None]:
-    """Pass every sample's predicted label to `observer` after each epoch of a fit in this block."""
+    """Pass the predicted class numbers to `observer` after each epoch of a fit in this block."""
     token = _OBSERVER.set(observer)
     try:
         yield
@@ -44,5 +44,5 @@ def observe_epochs(observer: EpochObserver) -> Iterator[None]:
 
 
 def current_observer() -> EpochObserver | None:
-    """Return the observer of the enclosing `observe_epochs` block, if there is one."""
+    """Return the observer of the enclosing `observe_epochs` block, or None."""
     return _OBSERVER.get()

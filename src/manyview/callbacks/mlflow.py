@@ -1,4 +1,4 @@
-"""MLflowCallback: a fit as a run in MLflow."""
+"""MLflowCallback: log a fit as a run in MLflow."""
 
 import re
 import time
@@ -11,29 +11,29 @@ from manyview.errors import InputError
 if TYPE_CHECKING:
     from mlflow.tracking import MlflowClient
 
-LONGEST_PARAMETER = 500  # characters; what every store of MLflow takes
+MAX_PARAMETER_LENGTH = 500  # characters; the limit of MLflow's stores
 
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run that is being written, and the client that writes it."""
+    """A run that is being logged, and its client."""
 
     client: "MlflowClient"
     run_id: str
 
 
 class MLflowCallback(RunTracker[OpenRun]):
-    """Write loss, accuracy on the labeled samples, parameters and view importance to MLflow.
+    """Log loss, accuracy on the labeled samples, parameters and view importance to MLflow.
 
-    Every fit is a run of its own, `FINISHED` or `FAILED`, and nested in the active run where
-    there is one. MLflow's global state is left alone.
+    Every fit is a separate run, `FINISHED` or `FAILED`, nested in the active run if there is one.
+    MLflow's global state does not change.
 
     Parameters
     ----------
     experiment
-        Name of the experiment; made where it does not exist.
+        Name of the experiment; created if it does not exist.
     tracking_uri
-        Server or database, such as "sqlite:///mlflow.db"; None takes MLflow's own setting.
+        Server or database, such as "sqlite:///mlflow.db"; None uses MLflow's own setting.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class MLflowCallback(RunTracker[OpenRun]):
         self.tracking_uri = tracking_uri
 
     def open_run(self, method: str, parameters: dict[str, str]) -> OpenRun:
-        """Begin a run, below the active one where there is one."""
+        """Start a run, nested in the active one if there is one."""
         import mlflow
         from mlflow.entities import Param
         from mlflow.tracking import MlflowClient
@@ -58,12 +58,12 @@ class MLflowCallback(RunTracker[OpenRun]):
         active = mlflow.active_run()
         tags = {"mlflow.parentRunId": active.info.run_id} if active is not None else {}
         run = client.create_run(_experiment_id(client, self.experiment), tags=tags, run_name=method)
-        told = [Param(name, value[:LONGEST_PARAMETER]) for name, value in parameters.items()]
-        client.log_batch(run.info.run_id, params=told)
+        params = [Param(name, value[:MAX_PARAMETER_LENGTH]) for name, value in parameters.items()]
+        client.log_batch(run.info.run_id, params=params)
         return OpenRun(client, run.info.run_id)
 
     def write(self, run: OpenRun, values: dict[str, float], epoch: int) -> None:
-        """Write metrics, all in one call."""
+        """Log metrics in one call."""
         from mlflow.entities import Metric
 
         now = int(time.time() * 1000)
@@ -72,12 +72,12 @@ class MLflowCallback(RunTracker[OpenRun]):
             run.client.log_batch(run.run_id, metrics=metrics)
 
     def close_run(self, run: OpenRun, *, has_ended: bool) -> None:
-        """End the run, and say whether the fit did."""
+        """End the run with the status of the fit."""
         run.client.set_terminated(run.run_id, "FINISHED" if has_ended else "FAILED")
 
 
 def check_installed() -> None:
-    """Refuse to go on without MLflow, and say how to install it."""
+    """Refuse to continue without MLflow, with the command that installs it."""
     try:
         import mlflow.tracking  # noqa: F401
     except ImportError as error:
@@ -87,7 +87,7 @@ def check_installed() -> None:
 
 
 def metric_name(name: str) -> str:
-    """Replace what MLflow does not allow in the name of a metric.
+    """Replace characters that MLflow does not allow in the name of a metric.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What `sklearn.callback` of scikit-learn 1.9 gives a method, for scikit-learn below it.
+"""The part of `sklearn.callback` (scikit-learn 1.9) that estimators use, for older versions.
 
-The same names, the same calls in the same order, so that one callback serves all versions. What
-nests estimators in each other is left out: below 1.9 no estimator hands callbacks on.
+Names and order of calls are the same, so that one callback works with all versions. Nested
+estimators are left out, because no estimator below 1.9 passes callbacks on.
 """
 
 import copy
@@ -21,9 +21,9 @@ class CallbackContext:
     Attributes
     ----------
     task_name, task_id
-        What is done, and its number among its siblings, from 0.
+        Name of the task, and its number among its siblings, from 0.
     max_subtasks
-        How many tasks it may have below it at most; 0 for none, None where nobody knows.
+        Maximum number of subtasks; None if unknown.
     parent
         The task it belongs to; None for the fit.
     root_uuid
@@ -55,13 +55,13 @@ class CallbackContext:
         self._children: list[CallbackContext] = []
 
     def __iter__(self) -> Iterator["CallbackContext"]:
-        """Go through this task and all below it."""
+        """Iterate over this task and all tasks below it."""
         yield self
         for child in self._children:
             yield from child
 
     def subcontext(self, task_name: str = "", max_subtasks: int | None = 0) -> "CallbackContext":
-        """Make the next task below this one."""
+        """Create the next subtask."""
         child = CallbackContext(
             self._callbacks,
             self.estimator_name,
@@ -73,38 +73,38 @@ class CallbackContext:
         self._children.append(child)
         return child
 
-    def call_on_fit_task_begin(self, *, estimator: Any, **offered: Any) -> Self:
-        """Tell all callbacks that the task begins."""
-        self._call("on_fit_task_begin", estimator, offered)
+    def call_on_fit_task_begin(self, *, estimator: Any, **arguments: Any) -> Self:
+        """Call all callbacks at the start of the task."""
+        self._call("on_fit_task_begin", estimator, arguments)
         return self
 
-    def call_on_fit_task_end(self, *, estimator: Any, **offered: Any) -> bool:
-        """Tell all callbacks that the task has ended; say whether one wants to stop."""
-        return self._call("on_fit_task_end", estimator, offered)
+    def call_on_fit_task_end(self, *, estimator: Any, **arguments: Any) -> bool:
+        """Call all callbacks at the end of the task; return whether one requests to stop."""
+        return self._call("on_fit_task_end", estimator, arguments)
 
-    def _call(self, hook_name: str, estimator: Any, offered: dict[str, Any]) -> bool:
-        """Call a hook of each callback with what its signature asks for, made when first asked."""
-        made: dict[str, Any] = {}
+    def _call(self, hook_name: str, estimator: Any, arguments: dict[str, Any]) -> bool:
+        """Call a hook of each callback with the arguments it requests, computed on demand."""
+        computed: dict[str, Any] = {}
         results = []
         for callback in self._callbacks:
             hook = getattr(callback, hook_name)
             parameters = signature(hook).parameters.values()
-            asked = [given.name for given in parameters if given.kind is given.KEYWORD_ONLY]
-            for name in asked:
+            requested = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+            for name in requested:
                 if name not in HOOK_ARGUMENTS:
                     raise TypeError(
-                        f"{hook_name} of {type(callback).__name__} asks for {name!r}; a callback "
-                        f"may ask for {', '.join(HOOK_ARGUMENTS)}."
+                        f"{hook_name} of {type(callback).__name__} requests {name!r}; a callback "
+                        f"may request {', '.join(HOOK_ARGUMENTS)}."
                     )
-                if name not in made:
-                    made[name] = _make(name, estimator, offered)
-            results.append(hook(estimator, self, **{name: made[name] for name in asked}))
+                if name not in computed:
+                    computed[name] = _compute(name, estimator, arguments)
+            results.append(hook(estimator, self, **{name: computed[name] for name in requested}))
         return any(results)
 
 
-def _make(name: str, estimator: Any, offered: dict[str, Any]) -> Any:
+def _compute(name: str, estimator: Any, arguments: dict[str, Any]) -> Any:
     source = "reconstruction_attributes" if name == "fitted_estimator" else name
-    value = offered.get(source)
+    value = arguments.get(source)
     if callable(value):
         value = value()
     if value is None or name != "fitted_estimator":
@@ -116,13 +116,13 @@ def _make(name: str, estimator: Any, offered: dict[str, Any]) -> Any:
 
 
 class CallbackSupportMixin:
-    """Lets an estimator take callbacks; to be inherited before `BaseEstimator`."""
+    """Lets an estimator take callbacks; must come before `BaseEstimator` among the bases."""
 
     _skl_callbacks: list[Any]
     _callback_fit_ctx: CallbackContext
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set the callbacks of the next fits; none takes them away."""
+        """Set the callbacks of the next fits; none removes all."""
         if callbacks:
             self._skl_callbacks = list(callbacks)
         else:
@@ -132,8 +132,8 @@ class CallbackSupportMixin:
     def _init_callback_context(
         self, task_name: str = "fit", max_subtasks: int | None = 0
     ) -> CallbackContext:
-        """Begin the task of the fit, and set up the callbacks."""
-        callbacks = getattr(self, "_skl_callbacks", [])
+        """Create the task of the fit, and set up the callbacks."""
+        callbacks = vars(self).get("_skl_callbacks", [])
         self._callback_fit_ctx = CallbackContext(
             callbacks, type(self).__name__, task_name, max_subtasks=max_subtasks
         )
@@ -151,7 +151,7 @@ class CallbackSupportMixin:
 
 
 def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Tear down the callbacks of an estimator when its method ends, however it ends."""
+    """Tear down the callbacks of an estimator after its method, also after an error."""
 
     @wraps(method)
     def run(estimator: Any, *args: Any, **kwargs: Any) -> Any:
@@ -164,7 +164,7 @@ def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _tear_down(estimator: Any) -> None:
-    if not hasattr(estimator, "_callback_fit_ctx"):
+    if "_callback_fit_ctx" not in vars(estimator):
         return
     errors = []
     for callback in estimator._skl_callbacks_to_teardown:
@@ -176,4 +176,4 @@ def _tear_down(estimator: Any) -> None:
     if len(errors) == 1:
         raise errors[0]
     if errors:
-        raise ExceptionGroup("several callbacks failed when they were torn down", errors)
+        raise ExceptionGroup("several callbacks failed in teardown", errors)

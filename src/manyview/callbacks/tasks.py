@@ -1,8 +1,8 @@
-"""The tasks of a fit, as scikit-learn's callbacks see them: the fit, and below it every epoch.
+"""Callbacks of a fit, in the protocol of scikit-learn: one task per fit, one subtask per epoch.
 
-A callback is an object with the four hooks of `sklearn.callback.FitCallback`. It may ask for X
-and y, which are the labeled samples and their labels, and for `fitted_estimator`, which predictions
-as the fit would if it ended there; what no callback asks for is not made.
+A callback is an object with the four hooks of `sklearn.callback.FitCallback`. A hook may request
+X and y, the labeled samples and their labels, and `fitted_estimator`, the estimator as if the fit
+ended there. Arguments that no callback requests are not computed.
 """
 
 from collections.abc import Callable, Iterator
@@ -38,17 +38,17 @@ HOOKS = ("setup", "teardown", *TASK_HOOKS)
 Logits = Callable[[], np.ndarray]
 
 
-class TakesCallbacks(CallbackSupportMixin):
-    """Lets a method take callbacks, scikit-learn's and ours."""
+class CallbackMixin(CallbackSupportMixin):
+    """Lets an estimator take callbacks, scikit-learn's and manyview's."""
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set what is told about the next fits: a progress bar, a monitor, a tracker of runs.
+        """Set the callbacks of the next fits, such as a progress bar or an experiment tracker.
 
         Parameters
         ----------
         *callbacks
             Objects with the hooks of `sklearn.callback.FitCallback`, such as scikit-learn's
-            `ProgressBar()` or our `TensorBoardCallback(folder)`; none takes all away.
+            `ProgressBar()` or manyview's `TensorBoardCallback(folder)`; none removes all.
         """
         for callback in callbacks:
             check_callback(callback)
@@ -57,41 +57,41 @@ class TakesCallbacks(CallbackSupportMixin):
 
 
 def check_callback(callback: object) -> None:
-    """Refuse what is no callback: a class, a list, an object with hooks that do not fit."""
+    """Refuse anything but a callback: a class, a list, an object with missing or wrong hooks."""
     if isinstance(callback, type):
         raise InputTypeError(
-            f"a callback must be an object; got the class {callback.__name__}. Make one of it: "
+            f"a callback must be an object; got the class {callback.__name__}. Create an instance: "
             f"{callback.__name__}(...)."
         )
     if isinstance(callback, (list, tuple)):
         raise InputTypeError(
-            f"callbacks must be given one by one; got a {type(callback).__name__}. Write "
+            f"callbacks must be separate arguments; got a {type(callback).__name__}. Write "
             "set_callbacks(*callbacks)."
         )
-    lacking = [hook for hook in HOOKS if not callable(getattr(callback, hook, None))]
-    if lacking:
+    missing = [hook for hook in HOOKS if not callable(getattr(callback, hook, None))]
+    if missing:
         raise InputTypeError(
-            f"a callback must have the methods {', '.join(HOOKS)}; got {callback!r}, which lacks "
-            f"{', '.join(lacking)}."
+            f"a callback must have the methods {', '.join(HOOKS)}; got {callback!r} without "
+            f"{', '.join(missing)}."
         )
     for hook in TASK_HOOKS:
         parameters = signature(getattr(callback, hook)).parameters.values()
-        asked = [given.name for given in parameters if given.kind is given.KEYWORD_ONLY]
-        if unknown := [name for name in asked if name not in HOOK_ARGUMENTS]:
+        requested = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+        if unknown := [name for name in requested if name not in HOOK_ARGUMENTS]:
             raise InputTypeError(
-                f"{hook} of {type(callback).__name__} may ask for {', '.join(HOOK_ARGUMENTS)}; it "
-                f"asks for {', '.join(unknown)}. Loss and accuracy are in "
+                f"{hook} of {type(callback).__name__} may request {', '.join(HOOK_ARGUMENTS)}; it "
+                f"requests {', '.join(unknown)}. Loss and accuracy are in "
                 "estimator.training_curve_."
             )
 
 
-class FitTasks:
-    """Tells the callbacks of one fit what happens in it.
+class CallbackHandler:
+    """Calls the callbacks of one fit.
 
     Parameters
     ----------
     estimator
-        The method that is being fitted; its `classes_` are known.
+        The estimator being fitted; its `classes_` are set.
     root
         The task of the fit.
     views, y_encoded
@@ -108,34 +108,34 @@ class FitTasks:
         if estimator.transductive_checksum_ is not None:
             self.samples.shared["checksum"] = estimator.transductive_checksum_
         rows = np.flatnonzero(y_encoded != UNKNOWN)
-        self.offered = {
+        self.arguments = {
             "X": lambda: self.samples[rows],
             "y": lambda: estimator.classes_[y_encoded[rows]],
         }
-        root.call_on_fit_task_begin(estimator=estimator, **self.offered)
+        root.call_on_fit_task_begin(estimator=estimator, **self.arguments)
 
     def begin_epoch(self) -> None:
-        """Tell that an epoch begins."""
+        """Call the callbacks at the start of an epoch."""
         self.epoch = self.root.subcontext(task_name="epoch")
-        self.epoch.call_on_fit_task_begin(estimator=self.estimator, **self.offered)
+        self.epoch.call_on_fit_task_begin(estimator=self.estimator, **self.arguments)
 
     def end_epoch(self, curve: Any, logits: Logits) -> bool:
-        """Tell that the epoch has ended; say whether a callback wants the training to stop.
+        """Call the callbacks at the end of an epoch; return whether one requests to stop.
 
         Parameters
         ----------
         curve
-            The `TrainingCurve` so far; the estimator has it as `training_curve_`.
+            The `TrainingCurve` so far; also set as `training_curve_` of the estimator.
         logits
-            Makes the logits of all samples, as they would be if training ended here.
+            Computes the logits of all samples as if training ended here.
         """
         self.estimator.training_curve_ = curve
 
         def learned() -> dict[str, Any]:
-            shares = softmax(logits())
-            return self._predictions() | {
-                "label_distributions_": shares,
-                "transduction_": self.estimator.classes_[shares.argmax(axis=1)],
+            probabilities = softmax(logits())
+            return self._transductive_attributes() | {
+                "label_distributions_": probabilities,
+                "transduction_": self.estimator.classes_[probabilities.argmax(axis=1)],
                 "training_curve_": replace(
                     curve, loss=[*curve.loss], labeled_accuracy=[*curve.labeled_accuracy]
                 ),
@@ -143,36 +143,38 @@ class FitTasks:
             }
 
         return self.epoch.call_on_fit_task_end(
-            estimator=self.estimator, reconstruction_attributes=learned, **self.offered
+            estimator=self.estimator, reconstruction_attributes=learned, **self.arguments
         )
 
     def end(self) -> None:
-        """Tell that the fit has ended, all of it learned."""
+        """Call the callbacks at the end of the fit."""
         self.root.call_on_fit_task_end(
-            estimator=self.estimator, reconstruction_attributes=self._predictions, **self.offered
+            estimator=self.estimator,
+            reconstruction_attributes=self._transductive_attributes,
+            **self.arguments,
         )
 
-    def _predictions(self) -> dict[str, Any]:
-        """Attributes by which an estimator predictions for rows of `TransductiveViews`."""
+    def _transductive_attributes(self) -> dict[str, Any]:
+        """Return the attributes that an estimator needs to predict rows of `TransductiveViews`."""
         return {"transductive_checksum_": self.samples.checksum(), "y_": self.y_encoded}
 
 
 @contextmanager
 def callback_context(
     estimator: Any, views: MultiView, y_encoded: np.ndarray
-) -> Iterator[FitTasks | None]:
+) -> Iterator[CallbackHandler | None]:
     """Set up the estimator's callbacks, and tear them down however the fit ends.
 
-    Yields nothing to tell where there are none.
+    Yields their handler; None without callbacks.
     """
-    callbacks = getattr(estimator, "_skl_callbacks", None)
+    callbacks = vars(estimator).get("_skl_callbacks")
     if not callbacks:
         yield None
         return
-    estimator._skl_callbacks = [_Named(callback) for callback in callbacks]
+    estimator._skl_callbacks = [_NamedCallback(callback) for callback in callbacks]
     try:
         root = estimator._init_callback_context(max_subtasks=estimator._max_epochs())
-        yield FitTasks(estimator, root, views, y_encoded)
+        yield CallbackHandler(estimator, root, views, y_encoded)
     finally:
         try:
             with_callbacks(lambda _: None)(estimator)
@@ -180,28 +182,28 @@ def callback_context(
             estimator._skl_callbacks = callbacks
 
 
-class _Named:
-    """A callback whose errors say which callback they come from."""
+class _NamedCallback:
+    """A callback whose errors name it."""
 
     def __init__(self, callback: Any) -> None:
         for name in HOOKS:
             setattr(self, name, _named(type(callback).__name__, getattr(callback, name)))
-        if hasattr(callback, "max_propagation_depth"):
+        if hasattr(callback, "max_propagation_depth"):  # optional in scikit-learn's protocol
             self.max_propagation_depth = callback.max_propagation_depth
 
 
 def _named(callback_name: str, hook: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(hook)  # scikit-learn reads from the signature what the hook asks for
-    def call(estimator: Any, context: "CallbackContext", **asked: Any) -> Any:
+    @wraps(hook)  # scikit-learn reads the requested arguments from the signature
+    def call(estimator: Any, context: "CallbackContext", **arguments: Any) -> Any:
         try:
-            return hook(estimator, context, **asked)
+            return hook(estimator, context, **arguments)
         except Exception as error:
             where = f"epoch {context.task_id + 1}" if context.task_name == "epoch" else "the fit"
             first_line = str(error).partition("\n")[0]
-            told = f"{type(error).__name__}: {first_line}".removesuffix(": ").rstrip(".")
+            cause = f"{type(error).__name__}: {first_line}".removesuffix(": ").rstrip(".")
             raise CallbackError(
-                f"the callback {callback_name} failed in {hook.__name__} of {where}: {told}. The "
-                "model is as it was before; mend the callback, or call set_callbacks without it."
+                f"the callback {callback_name} failed in {hook.__name__} of {where}: {cause}. The "
+                "model is unchanged; fix the callback, or call set_callbacks without it."
             ) from error
 
     return call

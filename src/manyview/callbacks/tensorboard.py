@@ -1,4 +1,4 @@
-"""TensorBoardCallback: a fit's epochs as curves in TensorBoard."""
+"""TensorBoardCallback: log the epochs of a fit to TensorBoard."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 class TensorBoardCallback(RunTracker["SummaryWriter"]):
-    """Write loss, accuracy on the labeled samples, parameters and view importance to TensorBoard.
+    """Log loss, accuracy on the labeled samples, parameters and view importance to TensorBoard.
 
-    Every fit is a run of its own: `fit-1`, `fit-2` and so on in the folder. Look at them with
+    Every fit is a separate run: `fit-1`, `fit-2` and so on in the folder. View them with
     `tensorboard --logdir FOLDER`.
 
     Parameters
     ----------
     folder
-        Where the runs go; made where it does not exist.
+        Folder of the runs; created if it does not exist.
 
     Examples
     --------
@@ -34,28 +34,28 @@ class TensorBoardCallback(RunTracker["SummaryWriter"]):
         self.folder = Path(folder)
 
     def open_run(self, method: str, parameters: dict[str, str]) -> "SummaryWriter":
-        """Begin a run in the next free folder."""
+        """Start a run in the next free folder."""
         from torch.utils.tensorboard import SummaryWriter
 
         writer = SummaryWriter(str(next_folder(self.folder)))
-        told = {name: value.replace("|", "&#124;") for name, value in parameters.items()}
-        rows = [f"| {name} | {value} |" for name, value in told.items()]
+        escaped = {name: value.replace("|", "&#124;") for name, value in parameters.items()}
+        rows = [f"| {name} | {value} |" for name, value in escaped.items()]
         table = "\n".join([f"| {method} | |", "|---|---|", *rows])
         writer.add_text("parameters", table)
         return writer
 
     def write(self, run: "SummaryWriter", values: dict[str, float], epoch: int) -> None:
-        """Write scalars."""
+        """Log scalars."""
         for name, value in values.items():
             run.add_scalar(name, value, epoch)
 
     def close_run(self, run: "SummaryWriter", *, has_ended: bool) -> None:
-        """Close the file; that of a fit that failed keeps its epochs."""
+        """Close the file; after a failed fit it has the finished epochs."""
         run.close()
 
 
 def check_installed() -> None:
-    """Refuse to go on without TensorBoard, and say how to install it."""
+    """Refuse to continue without TensorBoard, with the command that installs it."""
     try:
         import torch.utils.tensorboard  # noqa: F401
     except ImportError as error:
@@ -65,7 +65,7 @@ def check_installed() -> None:
 
 
 def next_folder(folder: Path) -> Path:
-    """Make the folder of the next fit, also while other processes make theirs."""
+    """Create the folder of the next fit; safe with concurrent processes."""
     number = 1
     while True:
         run = folder / f"fit-{number}"
@@ -75,7 +75,7 @@ def next_folder(folder: Path) -> Path:
             number += 1
         except OSError as error:
             raise DataFileError(
-                f"{folder} cannot be written to: {error.strerror or error}. Name another folder."
+                f"{folder} cannot be written to: {error.strerror or error}. Choose another folder."
             ) from error
         else:
             return run

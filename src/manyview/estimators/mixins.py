@@ -108,7 +108,7 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         """
         check_is_fitted(self)
         explainer = self.explainer()
-        return explainer.view_effects(explainer.given if y is None else self._encode_labels(y))
+        return explainer.view_effects(explainer.y_encoded if y is None else self._encode_labels(y))
 
     def replay(self) -> NetworkReplay:
         """Return what runs the network again on the fitted samples."""
@@ -126,12 +126,12 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         """Return what explains many samples at the cost of one."""
         check_is_fitted(self)
         return Explainer(
-            fitted=self.replay(),
+            replay=self.replay(),
             view_graphs=dict(zip(self.view_names_, self.view_graphs_, strict=True)),
             selected=self.selected_graph_,
             classes=self.classes_,
             temperature=self.temperature_,
-            given=self.y_,
+            y_encoded=self.y_,
         )
 
     def transform(self, X: Any) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""Which neighbors and views carried a prediction."""
+"""Explanations: which neighbors and views contributed to a prediction."""

@@ -1,4 +1,4 @@
-"""What a reason is: parts of a prediction that add up to it, and the sample it is asked for."""
+"""Records of an explanation: contributions that add up to the logits of a prediction."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -8,25 +8,26 @@ from typing import Any
 
 from manyview.errors import InputError
 
-N_NEAR = 3  # ids suggested for one that does not exist
+N_SUGGESTED = 3  # similar ids for one that does not exist
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One sample's part of the logits of another.
+    """Contribution of one sample to the logits of another.
 
     Attributes
     ----------
     row, name
         The sample.
     given
-        Its known label, None where it has none.
+        Its known label, or None.
     prediction
-        What the method predictions for it.
+        Its predicted label.
     views
-        Share of each view in the edge; sums to 1. Empty for a source, which may be no neighbor.
+        Fraction of each view in the edge; sums to 1. Empty for a source, which need not be a
+        neighbor.
     for_prediction, for_runner_up
-        Its part of the two logits.
+        Its contribution to the two logits.
     """
 
     row: int
@@ -39,15 +40,15 @@ class Evidence:
 
     @property
     def margin(self) -> float:
-        """Its part of the log-odds of the prediction against the runner-up."""
+        """Contribution to the log-odds of the prediction against the runner-up."""
         return self.for_prediction - self.for_runner_up
 
 
 @dataclass(frozen=True)
 class ViewEvidence:
-    """A view's part of the logits, over all neighbors, and the prediction when it is left out.
+    """Contribution of a view to the logits, over all neighbors, and the prediction without it.
 
-    `prediction_without` and its probability are None where there is no other view.
+    `prediction_without` and its probability are None if there is no other view.
     """
 
     view: str
@@ -59,31 +60,32 @@ class ViewEvidence:
 
     @property
     def margin(self) -> float:
-        """Its part of the log-odds of the prediction against the runner-up."""
+        """Contribution to the log-odds of the prediction against the runner-up."""
         return self.for_prediction - self.for_runner_up
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a sample got its prediction; every list of parts adds up to the logits.
+    """Explanation of a sample's prediction; every list of contributions adds up to the logits.
 
     Attributes
     ----------
     row, name, given
-        The sample, and its known label or None; a new sample stands after the fitted ones.
+        The sample, and its known label or None; a new sample comes after the fitted ones.
     probabilities
-        Of every class.
+        Probability of every class.
     prediction, runner_up
-        The two likeliest classes.
+        The two most likely classes.
     logit, runner_up_logit
-        Theirs, divided by the temperature, so that `margin`, their difference, is the logarithm
-        of the ratio of the two probabilities.
+        Their logits, divided by the temperature, so that the difference, `margin`, is the
+        logarithm of the ratio of the two probabilities.
     itself
-        The sample's own part, through its self-loop.
+        Contribution of the sample itself, through its self-loop.
     neighbors
-        The parts of its neighbors, the largest margins, for or against, first.
+        Contributions of its neighbors, sorted by absolute margin.
     sources
-        The same logits by the samples whose features they come from, as many layers away.
+        The same logits by the samples whose features they are computed from, which are up to as
+        many hops away as there are layers.
     views
         The same logits by the view of the edges, and the prediction without each view.
     """
@@ -108,13 +110,13 @@ class Explanation:
         return self.logit - self.runner_up_logit
 
     def rest(self, n_shown: int) -> tuple[int, float, float]:
-        """Count the neighbors after the first ones, and sum their parts of the two logits."""
+        """Count the neighbors after the first ones, and sum their two contributions."""
         left = self.neighbors[n_shown:]
         sums = sum(one.for_prediction for one in left), sum(one.for_runner_up for one in left)
         return len(left), float(sums[0]), float(sums[1])
 
     def document(self) -> dict[str, Any]:
-        """Put everything into one JSON document."""
+        """Return everything as one JSON document."""
         document = {**asdict(self), "margin": self.margin}
         document["probabilities"] = [
             {"label": label, "probability": value} for label, value in self.probabilities.items()
@@ -128,28 +130,28 @@ class Explanation:
 
 @dataclass(frozen=True)
 class ViewEffect:
-    """What leaving one view out does to the predictions of all samples, without learning anew.
+    """Effect of omitting one view on the predictions of all samples, without retraining.
 
     Attributes
     ----------
-    n_changed, share_changed
-        Predictions that become another.
+    n_changed, fraction_changed
+        Predictions that change.
     n_scored
-        Samples whose label is known, on which the accuracies are counted.
+        Samples with a known label, on which the accuracies are computed.
     accuracy, accuracy_without
-        With all views and without this one; None where no label is known.
+        With all views and without this one; None if no label is known.
     """
 
     view: str
     n_changed: int
-    share_changed: float
+    fraction_changed: float
     n_scored: int
     accuracy: float | None
     accuracy_without: float | None
 
 
 def find_sample(sample: object, sample_ids: Sequence[str] | None, n_samples: int) -> int:
-    """Turn an id or, where there are no ids, a row number into a row number.
+    """Return the row number of a sample given by its id or row number.
 
     Examples
     --------
@@ -167,7 +169,7 @@ def find_sample(sample: object, sample_ids: Sequence[str] | None, n_samples: int
             row_of.setdefault(str(name), row)
         if sample in row_of:
             return row_of[sample]
-        near = get_close_matches(sample, list(row_of), n=N_NEAR)
+        near = get_close_matches(sample, list(row_of), n=N_SUGGESTED)
         listed = f"The ids go from {str(sample_ids[0])!r} to {str(sample_ids[-1])!r}."
         way_out = f"Did you mean {' or '.join(map(repr, near))}?" if near else listed
         raise InputError(f"No sample has the id {sample!r}. {way_out}")

@@ -1,1 +1,1 @@
-"""Views in, graphs on one shared support out."""
+"""Graphs of views: neighbors, normalization, and one sparse support for all graphs."""

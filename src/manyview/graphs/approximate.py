@@ -1,4 +1,4 @@
-"""Nearest neighbors of very many samples, not all of them found, and how many are.
+"""Approximate nearest neighbors for very many samples, with the measured recall.
 
 features -> approximate_neighbors -> neighbor_graph
 """
@@ -23,32 +23,32 @@ from manyview.graphs.neighbors import (
 
 MIN_RECALL = 0.9
 N_MEASURED = 500  # samples whose neighbors are also searched exactly
-EFFORTS = (2, 4)  # neighbors kept during the search, over those asked for: first and second try
-N_SPARE = 4  # candidates ranked anew beyond those asked for: the sample itself, near ties
+EFFORTS = (2, 4)  # neighbors kept during the search, as a multiple of k: first and second attempt
+N_SPARE = 4  # candidates ranked beyond k: the sample itself, near ties
 MIN_SEARCHED = 20  # neighbors kept during the search, at least
-BLOCK_PAIRS, BLOCK_ROWS = 2**20, 2**16  # candidates ranked, and rows brought to float32, at a time
+BLOCK_PAIRS, BLOCK_ROWS = 2**20, 2**16  # candidates ranked, rows converted to float32, at a time
 
 
 def approximate_neighbors(
     features: View, *, n_neighbors: int, metric: str = "cosine", seed: int = 0
 ) -> Neighbors:
-    """Find most of the nearest others of each sample, by nearest neighbor descent.
+    """Find most of the nearest neighbors of each sample by nearest neighbor descent.
 
-    Rows of zeros, right angles and duplicates are treated as `nearest_neighbors` does, and
-    what is found is ranked by the same distances. The recall is measured on 500 samples drawn
-    with `seed`: the share of their k nearest that were found, where any sample that is not
-    farther than the k-th nearest counts. Below 0.9 the search is repeated with twice the effort.
+    Rows of zeros, right angles and duplicates are treated as in `nearest_neighbors`, and the
+    candidates are ranked by the same distances. Recall is measured on 500 samples drawn with
+    `seed`: the fraction of their k nearest that were found, where any sample no farther than the
+    k-th nearest counts. Below 0.9 the search is repeated with twice the effort.
 
-    The same seed gives the same neighbors on the same number of threads.
+    Results are reproducible for the same seed and number of threads.
 
     Warns
     -----
     UserWarning
-        When the recall is below 0.9 in the second try, too.
+        When the recall of the second attempt is below 0.9, too.
     """
     scales = row_scales(features) if metric == "cosine" else None
     searched = np.arange(features.shape[0]) if scales is None else np.flatnonzero(scales)
-    if len(searched) <= 2 * max(EFFORTS) * n_neighbors:  # as many as would be looked at anyway
+    if len(searched) <= 2 * max(EFFORTS) * n_neighbors:  # the search would visit as many
         return nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric)
     rng = np.random.default_rng(seed)
     measured = np.sort(rng.choice(searched, size=min(N_MEASURED, len(searched)), replace=False))
@@ -63,9 +63,9 @@ def approximate_neighbors(
             break
     else:
         warnings.warn(
-            f"the approximate search found {recall:.0%} of the nearest neighbors, should be "
-            f"{MIN_RECALL:.0%}: its graph is worse than an exact one. Use "
-            "neighbor_search='exact' if the time allows.",
+            f"the approximate search found {recall:.0%} of the nearest neighbors, less than "
+            f"{MIN_RECALL:.0%}. Its graph is worse than an exact one; if time allows, use "
+            "search='exact'.",
             UserWarning,
             stacklevel=2,
         )
@@ -73,14 +73,14 @@ def approximate_neighbors(
 
 
 def recall_of(distances: np.ndarray, reach: np.ndarray) -> float:
-    """Share of the true neighbors that were found, from distances alone.
+    """Compute the fraction of the true neighbors that were found, from distances alone.
 
-    Who is not farther than the last true neighbor counts: equally near ones are as good.
+    Any sample no farther than the last true neighbor counts, so ties are equally good.
 
     Parameters
     ----------
     distances, reach
-        [query, rank] distances of those found and of the true neighbors; inf for nobody.
+        [query, rank] distances of the neighbors found and of the true ones; inf for none.
 
     Examples
     --------
@@ -96,20 +96,20 @@ def recall_of(distances: np.ndarray, reach: np.ndarray) -> float:
 
 
 def import_pynndescent(n_samples: int) -> Any:
-    """Import the library of the `scale` extra, only when samples are too many without it."""
+    """Import pynndescent, which only the approximate search needs (extra `scale`)."""
     try:
         import pynndescent
     except ImportError as error:
         raise InputError(
-            f"the approximate search for neighbors among {n_samples:,} samples needs pynndescent, "
-            "which is not installed. Install it with: pip install 'manyview[scale]', or use "
-            "neighbor_search='exact', which compares all pairs."
+            f"the approximate neighbor search among {n_samples:,} samples needs pynndescent, which "
+            "is not installed. Install it with: pip install 'manyview[scale]', or use "
+            "search='exact', which compares all pairs."
         ) from error
     return pynndescent
 
 
 def _points(features: View, scales: np.ndarray | None, searched: np.ndarray) -> View:
-    """Bring the searched rows to float32: of length 1 under cosine, else near to 0."""
+    """Convert the searched rows to float32: unit length under cosine, else centered."""
     if isinstance(features, sparse.csr_array):
         scaled: Any = features if scales is None else sparse.diags_array(scales) @ features
         chosen = sparse.csr_array(scaled.tocsr()[searched].astype(np.float32))
@@ -125,12 +125,12 @@ def _points(features: View, scales: np.ndarray | None, searched: np.ndarray) -> 
 
 
 def _candidates(points: View, n_searched: int, metric: str, seed: int) -> np.ndarray:
-    """Run nearest neighbor descent: [point, rank] points near each, itself among them."""
+    """Run nearest neighbor descent: [point, rank] points near each, including itself."""
     n_threads = torch.get_num_threads()
     pynndescent = import_pynndescent(points.shape[0])
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the recall is measured, whatever the library thinks
+            warnings.simplefilter("ignore")  # the recall is measured below
             index = pynndescent.NNDescent(
                 points,
                 metric=metric,
@@ -139,7 +139,7 @@ def _candidates(points: View, n_searched: int, metric: str, seed: int) -> np.nda
                 compressed=False,
             )
     finally:
-        # The library sets OpenMP to all cores; many processes beside each other then crawl.
+        # The library sets OpenMP to all cores, which slows down parallel processes.
         torch.set_num_threads(n_threads)
     return np.asarray(index.neighbor_graph[0])
 
@@ -151,7 +151,7 @@ def _ranked(
     candidates: np.ndarray,
     n_neighbors: int,
 ) -> Neighbors:
-    """Rank each sample's candidates by their distances, and leave out the sample itself."""
+    """Rank each sample's candidates by distance, without the sample itself."""
     n_samples, n_candidates = features.shape[0], candidates.shape[1]
     indices = np.full((n_samples, n_neighbors), NO_NEIGHBOR, dtype=np.int64)
     distances = np.full((n_samples, n_neighbors), np.inf, dtype=np.float32)
@@ -159,8 +159,7 @@ def _ranked(
     for start in range(0, len(searched), block):
         rows = searched[start : start + block]
         chosen = candidates[start : start + block].astype(np.int64)
-        is_nobody = chosen < 0
-        columns = np.sort(np.where(is_nobody, rows[:, None], searched[chosen]), axis=1)
+        columns = np.sort(np.where(chosen < 0, rows[:, None], searched[chosen]), axis=1)
         reach = _pair_distances(features, scales, rows, columns)
         reach[columns == rows[:, None]] = np.inf
         order = np.argsort(reach, axis=1, kind="stable")[:, :n_neighbors]
@@ -173,21 +172,21 @@ def _ranked(
 def _exact_reach(
     features: View, scales: np.ndarray | None, rows: np.ndarray, n_neighbors: int
 ) -> np.ndarray:
-    """Distances of the true neighbors of some samples: [row, rank], ascending."""
+    """Compute the distances of the true neighbors of some samples: [row, rank], ascending."""
     metric = "euclidean" if scales is None else "cosine"
     found = nearest_neighbors(features[rows], features, n_neighbors=n_neighbors + 1, metric=metric)
-    is_nobody = found.indices == NO_NEIGHBOR
+    is_missing = found.indices == NO_NEIGHBOR
     reach = _pair_distances(
-        features, scales, rows, np.where(is_nobody, rows[:, None], found.indices)
+        features, scales, rows, np.where(is_missing, rows[:, None], found.indices)
     )
-    reach[is_nobody | (found.indices == rows[:, None])] = np.inf
+    reach[is_missing | (found.indices == rows[:, None])] = np.inf
     return np.sort(reach, axis=1)[:, :n_neighbors]
 
 
 def _pair_distances(
     features: View, scales: np.ndarray | None, rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
-    """Distance of each row to its own columns, in float32 as the exact search compares."""
+    """Compute the distance of each row to its columns, in float32 as in the exact search."""
     pairs = np.repeat(rows, columns.shape[1]), columns.ravel()
     if scales is None:
         distances = distances_on_pairs(features, *pairs)

@@ -1,9 +1,9 @@
-"""Neighbors kept on disk, named by the content they follow from.
+"""Neighbors cached on disk, in files named by a checksum of their inputs.
 
     CACHE/neighbors-KEY.npz     indices, distances and recall; plain arrays, nothing pickled
 
 KEY is a checksum of the scaled features, the settings of the search and its version, so a file
-is never out of date. Any file may be deleted at any time.
+is never out of date. Any file can be deleted at any time.
 """
 
 import hashlib
@@ -22,23 +22,17 @@ from manyview.graphs.neighbors import Neighbors
 from manyview.system.config import get_config
 from manyview.system.files import whole_file
 
-SEARCH_VERSION = 1  # raised whenever the same features no longer give the same neighbors
+SEARCH_VERSION = 1  # increased when the same features no longer give the same neighbors
 BLOCK_ROWS = 2**14  # rows hashed at a time
 
 
 def cached_neighbors(
-    features: View,
-    *,
-    n_neighbors: int,
-    metric: str,
-    search: str,
-    seed: int,
+    features: View, *, n_neighbors: int, metric: str, search: str, seed: int
 ) -> Neighbors:
-    """Find the neighbors of each sample, or read them from the cache folder of the process.
+    """Find the neighbors of each sample, or read them from the cache folder.
 
-    That is `cache_dir` of `config_context`; None keeps nothing. A damaged file gives a warning
-    and is written again; so does a folder that cannot be written, and the neighbors are found
-    all the same.
+    The folder is `cache_dir` of `config_context`; None caches nothing. A damaged file gives a
+    warning and is replaced. A folder that cannot be written gives a warning, too.
     """
     cache_dir = get_config().cache_dir
     approximate = is_approximate(search, features.shape[0])
@@ -52,9 +46,9 @@ def cached_neighbors(
     path = None
     if cache_dir is not None:
         path = Path(cache_dir).expanduser() / f"neighbors-{content_key(features, settings)}.npz"
-        kept = _read(path, (features.shape[0], n_neighbors))
-        if kept is not None:
-            return kept
+        cached = _read(path, (features.shape[0], n_neighbors))
+        if cached is not None:
+            return cached
     found = find_neighbors(
         features, n_neighbors=n_neighbors, metric=metric, search=search, seed=seed
     )
@@ -64,7 +58,7 @@ def cached_neighbors(
 
 
 def content_key(features: View, settings: dict[str, object]) -> str:
-    """Checksum of a view's content and of plain settings: 64 hexadecimal digits.
+    """Compute the checksum of a view's content and of plain settings: 64 hexadecimal digits.
 
     Examples
     --------
@@ -103,7 +97,7 @@ def _read(path: Path, shape: tuple[int, int]) -> Neighbors | None:
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         reason = " ".join(str(error).split())
         warnings.warn(
-            f"the cached neighbors in {path} cannot be read ({reason[:120]}); they are found anew.",
+            f"the cached neighbors in {path} cannot be read ({reason[:120]}); searching again.",
             UserWarning,
             stacklevel=3,
         )
@@ -122,4 +116,4 @@ def _write(path: Path, found: Neighbors) -> None:
                 recall=np.float64(found.recall),
             )
     except (OSError, DataFileError) as error:
-        warnings.warn(f"neighbors are not kept: {error}", UserWarning, stacklevel=3)
+        warnings.warn(f"neighbors are not cached: {error}", UserWarning, stacklevel=3)

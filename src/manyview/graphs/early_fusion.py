@@ -1,9 +1,9 @@
-"""Neighbors in all views together: one graph more, for the networks that teach.
+"""The early-fusion graph: nearest neighbors in all views together.
 
-Each view's graph holds those who are near in that view, and many of its edges are chance. Two
-samples that are near in the sum of all views are far more often of one class.
+A view's graph links samples that are near in that view, and many of its edges are random. Samples
+that are near in the concatenated views belong to the same class far more often.
 
-scaled views -> joint_features -> find_neighbors -> early_fusion_graph
+scaled views -> early_fusion_features -> find_neighbors -> early_fusion_graph
 """
 
 from collections.abc import Sequence
@@ -16,32 +16,32 @@ from manyview.data.views import View
 from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.knn_graph import neighbor_graph
 
-MOST_CENTERED = 2**26  # values of sparse views that are made dense to subtract their mean
+MAX_CENTERED = 2**26  # values of sparse views converted to dense in order to center them
 
 
-def joint_features(
+def early_fusion_features(
     features: Sequence[View], scaling: InputScaling, present: np.ndarray | None
 ) -> View:
-    """Put all views side by side, each of mean length 1 and centered: the network's input.
+    """Concatenate the views, each centered and of mean length 1: the network's input.
 
-    Sparse views of more than 2^26 values together are left sparse and thus not centered.
+    Sparse views of more than 2^26 values in total stay sparse and are not centered.
 
     Shapes
     ------
-    features : [sample, column] each, zeros where a sample lacks the view
-    present : [sample, view], None where all have all
+    features : [sample, column] each, zeros for samples without the view
+    present : [sample, view], None if all samples have all views
     returns : [sample, column of all views]
     """
     joined = scaling(features, present)
     if isinstance(joined, sparse.csr_array):
-        if joined.shape[0] * joined.shape[1] > MOST_CENTERED:
+        if joined.shape[0] * joined.shape[1] > MAX_CENTERED:
             return joined
         joined = joined.toarray()
     if present is None:
         joined -= scaling.center
         return joined
-    shares, means = scaling.row_centers(features, present)
-    joined -= np.asarray(shares @ means, dtype=joined.dtype)
+    coefficients, means = scaling.row_centers(features, present)
+    joined -= np.asarray(coefficients @ means, dtype=joined.dtype)
     return joined
 
 
@@ -49,7 +49,7 @@ def early_fusion_graph(
     features: Sequence[View],
     scaling: InputScaling,
     present: np.ndarray | None,
-    view_shares: np.ndarray,
+    view_weights: np.ndarray,
     *,
     n_neighbors: int,
     metric: str,
@@ -58,13 +58,13 @@ def early_fusion_graph(
     search: str = "auto",
     seed: int = 0,
 ) -> sparse.csr_array:
-    """Link each sample to its nearest in all views together: symmetric, 0/1, no self-loops.
+    """Link each sample to its nearest neighbors in all views: symmetric, 0/1, no self-loops.
 
-    Views of larger shares, [view], count more: similarities are summed in proportion to them.
+    Similarities of the views are summed in proportion to `view_weights`, [view].
     """
-    weighed = scaling.weighed(features, np.sqrt(view_shares / view_shares.max()))
+    weighted = scaling.weighed(features, np.sqrt(view_weights / view_weights.max()))
     found = cached_neighbors(
-        joint_features(features, weighed, present),
+        early_fusion_features(features, weighted, present),
         n_neighbors=n_neighbors,
         metric=metric,
         search=search,

@@ -1,7 +1,7 @@
-"""How far graphs confirm each other, without a label: edges of one that others have, too.
+"""Edge overlap between graphs: a label-free measure of how informative each view is.
 
-Samples that belong together are neighbors in several views. A view of noise links samples by
-chance, and hardly any of its edges is found elsewhere.
+Samples of the same class tend to be neighbors in several views. A view of noise links samples at
+random, so few of its edges occur in other views.
 """
 
 from collections.abc import Sequence
@@ -9,17 +9,19 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-LEAST_SHARE = 1e-3  # of a graph beside the best, so that sums never are 0
+MIN_WEIGHT = 1e-3  # relative to the largest, so that no sum of weights is 0
 
 
-def shared_edges(graph: sparse.csr_array, others: Sequence[sparse.csr_array]) -> float:
-    """Share of a graph's edges that other graphs have, as a mean over these; 0 without edges.
+def edge_overlap(graph: sparse.csr_array, others: Sequence[sparse.csr_array]) -> float:
+    """Compute the fraction of a graph's edges that other graphs have, averaged over them.
+
+    0 if there are no edges or no other graphs.
 
     Examples
     --------
     >>> chain = sparse.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> pair = sparse.csr_array([[0, 1, 0], [1, 0, 0], [0, 0, 0]])
-    >>> shared_edges(chain, [pair, chain])
+    >>> edge_overlap(chain, [pair, chain])
     0.75
     """
     n_edges = graph.count_nonzero()
@@ -30,12 +32,12 @@ def shared_edges(graph: sparse.csr_array, others: Sequence[sparse.csr_array]) ->
 
 
 def overlap_weights(graphs: Sequence[sparse.csr_array]) -> np.ndarray:
-    """Weigh graphs by how far the others confirm their edges, beyond chance: [graph], sum to 1.
+    """Weight graphs by their edge overlap with the others, beyond chance: [graph], sum to 1.
 
-        share_g ~ mean over the others h of (e_gh - d_h) / (1 - d_h)
+        weight_g ~ mean over the others h of (e_gh - d_h) / (1 - d_h)
 
-    e is the share of the edges of g that h has, d the share of all pairs of samples that are edges
-    of h: what any other edges would have. Self-loops do not count. A single graph has all.
+    e_gh is the fraction of the edges of g that are in h, d_h the fraction of all pairs of samples
+    that are edges of h, which is the overlap expected by chance. Self-loops do not count.
 
     Examples
     --------
@@ -51,8 +53,8 @@ def overlap_weights(graphs: Sequence[sparse.csr_array]) -> np.ndarray:
     for number, graph in enumerate(off):
         excess = []
         for other in (one for place, one in enumerate(off) if place != number):
-            chance = min(other.count_nonzero() / n_pairs, 1 - LEAST_SHARE)
-            excess.append((shared_edges(graph, [other]) - chance) / (1 - chance))
+            chance = min(other.count_nonzero() / n_pairs, 1 - MIN_WEIGHT)
+            excess.append((edge_overlap(graph, [other]) - chance) / (1 - chance))
         found[number] = max(np.mean(excess), 0.0) if excess else 1.0
-    found = np.maximum(found, LEAST_SHARE * max(found.max(), LEAST_SHARE))
+    found = np.maximum(found, MIN_WEIGHT * max(found.max(), MIN_WEIGHT))
     return np.asarray(found / found.sum())

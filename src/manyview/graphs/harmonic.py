@@ -1,7 +1,7 @@
-"""Labels spread over a graph: held fast where they are known, or pulled towards them.
+"""Label propagation over a graph, with known labels as hard or soft constraints.
 
-y_encoded -> harmonic_labels            F = Y on labeled samples, (L F)_u = 0 on the others
-y_encoded -> one_hot -> smoothed_labels (I + K) F = Y
+y_encoded -> harmonic_labels                F = Y on labeled samples, (L F)_u = 0 on the others
+y_encoded -> one_hot -> regularized_labels  (I + K) F = Y
 """
 
 import warnings
@@ -17,32 +17,32 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview.data.labels import one_hot
 
 TOLERANCE = 1e-12  # length of the residual over that of the right-hand side
-MAX_ITERATIONS = 2000  # beyond, as on long chains, a factorization is the faster way
-RIDGE = 1e-14  # of the diagonal: keeps a factorization from dividing rounding by rounding
+MAX_ITERATIONS = 2000  # beyond, as on long chains, a factorization is faster
+RIDGE = 1e-14  # relative to the diagonal; keeps the factorization nonsingular
 
 
 def harmonic_labels(
     laplacian: sparse.csr_array | np.ndarray, y_encoded: np.ndarray, n_classes: int
 ) -> np.ndarray:
-    """Hold known labels and make all others agree with their neighbors: F [sample, class].
+    """Fix the known labels and make the others harmonic: F [sample, class].
 
         F_l = Y_l,  F_u = -L_uu^-1 L_ul Y_l
 
-    Samples that no path links to a labeled one get rows of zeros. Over D - W with weights of
-    0 or more, entries are >= 0 and rows sum to 1 where a label reaches, up to rounding.
+    Samples without a path to a labeled one get rows of zeros. For D - W with nonnegative weights,
+    entries are >= 0 and the other rows sum to 1, up to rounding.
 
     Parameters
     ----------
     laplacian
-        Symmetric and positive semidefinite, as `laplacian` and `normalized_laplacian` give,
-        or a weighted sum of such.
+        Symmetric and positive semidefinite, as from `laplacian` and `normalized_laplacian`, or
+        a weighted sum of such.
     y_encoded
-        [sample] class code, -1 where unknown.
+        [sample] class numbers, -1 where unknown.
 
     Notes
     -----
-    Sparse systems are solved by conjugate gradients to a relative residual of 1e-12 and, if
-    2,000 iterations do not get there, by factorizing; dense ones always by factorizing.
+    Sparse systems are solved by conjugate gradients to a relative residual of 1e-12 or, if 2,000
+    iterations do not suffice, by factorization; dense ones always by factorization.
 
     Examples
     --------
@@ -67,51 +67,51 @@ def harmonic_labels(
     return labels
 
 
-def smoothed_labels(
-    roughness: sparse.csr_array | np.ndarray | LinearOperator, labels: np.ndarray
+def regularized_labels(
+    regularizer: sparse.csr_array | np.ndarray | LinearOperator, labels: np.ndarray
 ) -> np.ndarray:
-    """Weigh closeness to the given labels against roughness: F = (I + K)^-1 Y.
+    """Solve the graph-regularized least-squares problem: F = (I + K)^-1 Y.
 
-    The minimum of ||F - Y||^2 + tr(F^T K F) over F.
+    F minimizes ||F - Y||^2 + tr(F^T K F).
 
     Parameters
     ----------
-    roughness
-        K, symmetric with I + K positive definite: a matrix, or an operator that multiplies.
+    regularizer
+        K, symmetric with I + K positive definite: a matrix or a linear operator.
     labels
-        Y [sample, class], such as `one_hot` gives.
+        Y [sample, class], as from `one_hot`.
 
     Warns
     -----
     ConvergenceWarning
-        When 2,000 conjugate gradient iterations do not solve for an operator. A matrix is
-        factorized then.
+        When 2,000 conjugate gradient iterations do not suffice for an operator; a matrix is
+        factorized instead.
 
     Examples
     --------
     >>> import numpy as np
     >>> edge = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    >>> smoothed_labels(edge, np.array([[1.0], [0.0]])).round(3)
+    >>> regularized_labels(edge, np.array([[1.0], [0.0]])).round(3)
     array([[0.667],
            [0.333]])
     """
     system: Any
-    if isinstance(roughness, LinearOperator):
+    if isinstance(regularizer, LinearOperator):
         system = LinearOperator(
-            roughness.shape, matvec=lambda vector: vector + roughness @ vector, dtype=np.float64
+            regularizer.shape, matvec=lambda vector: vector + regularizer @ vector, dtype=np.float64
         )
-    elif isinstance(roughness, np.ndarray):
-        system = np.eye(len(roughness)) + roughness
+    elif isinstance(regularizer, np.ndarray):
+        system = np.eye(len(regularizer)) + regularizer
     else:
-        system = sparse.csr_array(sparse.eye_array(roughness.shape[0]) + roughness)
+        system = sparse.csr_array(sparse.eye_array(regularizer.shape[0]) + regularizer)
     return _solve(system, labels)
 
 
 def _is_reached(laplacian: sparse.csr_array | np.ndarray, is_labeled: np.ndarray) -> np.ndarray:
-    """Whether a path over nonzero entries links each sample to a labeled one."""
-    links = sparse.csr_array(laplacian, copy=True)
-    links.eliminate_zeros()  # csgraph would take a stored 0 for a link
-    component = csgraph.connected_components(links, directed=False)[1]
+    """Return whether a path of nonzero entries links each sample to a labeled one."""
+    edges = sparse.csr_array(laplacian, copy=True)
+    edges.eliminate_zeros()  # csgraph counts a stored 0 as an edge
+    component = csgraph.connected_components(edges, directed=False)[1]
     return np.isin(component, component[is_labeled])
 
 
@@ -133,9 +133,9 @@ def _solve(system: Any, right: np.ndarray) -> np.ndarray:
         if n_missed:
             residual = np.linalg.norm(column - system @ solution[:, number])
             warnings.warn(
-                f"Labels did not settle in {MAX_ITERATIONS} conjugate gradient iterations; the "
-                f"residual is {residual / np.linalg.norm(column):.1g} of the labels, should be "
-                f"{TOLERANCE:g}. Is the operator symmetric, and not below 0?",
+                f"Labels did not converge in {MAX_ITERATIONS} conjugate gradient iterations; the "
+                f"relative residual is {residual / np.linalg.norm(column):.1g}, the tolerance "
+                f"{TOLERANCE:g}. Is the operator symmetric and positive semidefinite?",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -146,7 +146,7 @@ def _factorized_solution(system: sparse.csr_array, right: np.ndarray) -> np.ndar
     ridged = system + sparse.diags_array(RIDGE * system.diagonal())
     factors = splu(
         sparse.csc_array(ridged),
-        permc_spec="MMD_AT_PLUS_A",  # with the symmetric mode: half the fill on kNN graphs
+        permc_spec="MMD_AT_PLUS_A",  # with SymmetricMode: half the fill-in on kNN graphs
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )

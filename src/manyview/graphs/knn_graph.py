@@ -1,4 +1,4 @@
-"""The graph of a view: each sample linked to its nearest, found exactly or approximately.
+"""The kNN graph of a view, from an exact or approximate neighbor search.
 
 features -> find_neighbors -> neighbor_graph -> (renormalize, GraphSupport)
 """
@@ -12,27 +12,27 @@ from manyview.graphs.neighbors import NO_NEIGHBOR, Neighbors, nearest_neighbors
 from manyview.validation import check_choice
 
 SEARCHES = ("auto", "exact", "approximate")
-EXACT_UP_TO = 30_000  # samples; beyond, comparing all pairs takes minutes and then hours
-PRUNED_AT_ONCE = 2**24  # two-step paths counted in one block
+EXACT_UP_TO = 30_000  # samples; beyond, comparing all pairs takes minutes to hours
+BLOCK_PATHS = 2**24  # two-step paths counted at a time
 
 
 def find_neighbors(
     features: View, *, n_neighbors: int, metric: str, search: str = "auto", seed: int = 0
 ) -> Neighbors:
-    """Find the nearest others of each sample; "auto" is exact up to 30,000 samples."""
+    """Find the nearest neighbors of each sample; "auto" is exact up to 30,000 samples."""
     if is_approximate(search, features.shape[0]):
         return approximate_neighbors(features, n_neighbors=n_neighbors, metric=metric, seed=seed)
     return nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric)
 
 
 def is_approximate(search: str, n_samples: int) -> bool:
-    """Say whether a search of this name among so many samples is approximate."""
+    """Return whether this kind of search is approximate for the number of samples."""
     return search == "approximate" or (search == "auto" and n_samples > EXACT_UP_TO)
 
 
 def check_search(search: object, n_samples: int) -> None:
-    """Refuse an unknown search, and an approximate one where its library is not installed."""
-    check_choice("neighbor_search", search, SEARCHES)
+    """Refuse an unknown search, and an approximate one if its library is not installed."""
+    check_choice("search", search, SEARCHES)
     if is_approximate(str(search), n_samples):
         import_pynndescent(n_samples)
 
@@ -45,7 +45,7 @@ def knn_graph(
     symmetry: str = "union",
     min_common_neighbors: int = 0,
 ) -> sparse.csr_array:
-    """Link each sample to its exact nearest (see `neighbor_graph`)."""
+    """Link each sample to its exact nearest neighbors (see `neighbor_graph`)."""
     found = nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric)
     return neighbor_graph(found, symmetry=symmetry, min_common_neighbors=min_common_neighbors)
 
@@ -53,11 +53,11 @@ def knn_graph(
 def neighbor_graph(
     found: Neighbors, *, symmetry: str = "union", min_common_neighbors: int = 0
 ) -> sparse.csr_array:
-    """Link each sample to those found for it: a symmetric 0/1 graph without self-loops.
+    """Link each sample to its neighbors: a symmetric 0/1 graph without self-loops.
 
-    `symmetry="union"` keeps an edge when either end chose the other, `"mutual"` when both
-    did. Edges whose ends share fewer than `min_common_neighbors` neighbors are then
-    removed, all at once.
+    `symmetry="union"` keeps an edge if either end is a neighbor of the other, `"mutual"` if both
+    are. Edges whose ends have fewer than `min_common_neighbors` neighbors in common are then
+    removed.
     """
     n_samples = len(found.indices)
     is_edge = found.indices != NO_NEIGHBOR
@@ -76,10 +76,10 @@ def neighbor_graph(
 
 
 def _pruned(graph: sparse.csr_array, min_common_neighbors: int) -> sparse.csr_array:
-    """Keep the edges whose ends share enough neighbors, counted over blocks of rows."""
+    """Remove edges whose ends have too few common neighbors, in blocks of rows."""
     n_samples = graph.shape[0]
     n_paths = int((np.diff(graph.indptr).astype(np.int64) ** 2).sum())  # of two steps
-    n_blocks = max(1, min(n_samples, -(-n_paths // PRUNED_AT_ONCE)))
+    n_blocks = max(1, min(n_samples, -(-n_paths // BLOCK_PATHS)))
     kept = []
     for rows in np.array_split(np.arange(n_samples), n_blocks):
         own = graph[rows]

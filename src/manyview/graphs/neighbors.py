@@ -12,9 +12,9 @@ from scipy import sparse
 
 from manyview.data.rows import View, row_blocks
 
-BLOCK_BYTES = 64 * 2**20  # one block of distances; bounds the memory at any number of samples
-POINT_BYTES = 2**28  # points brought to float64 at a time
-PAIR_BYTES = 2**20  # one block of differences; stays in the cache
+BLOCK_BYTES = 64 * 2**20  # one block of distances; bounds the memory
+POINT_BYTES = 2**28  # points converted to float64 at a time
+PAIR_BYTES = 2**20  # one block of differences; fits the processor's cache
 NO_NEIGHBOR = -1
 
 
@@ -27,9 +27,9 @@ class Neighbors:
     indices
         [query, rank] row of the point; -1 where a query has fewer neighbors.
     distances
-        [query, rank] 1 - cosine, or the squared Euclidean distance; inf beside -1.
+        [query, rank] 1 - cosine, or the squared Euclidean distance; inf where the index is -1.
     recall
-        Share of the true neighbors that were found; 1 for an exact search.
+        Fraction of the true neighbors that were found; 1 for an exact search.
     """
 
     indices: np.ndarray
@@ -37,9 +37,9 @@ class Neighbors:
     recall: float = 1.0
 
     def among(self, rows: np.ndarray, n_samples: int) -> "Neighbors":
-        """Give the points of a search among some samples their numbers among all.
+        """Renumber a search among the samples in `rows` to row numbers among all samples.
 
-        Samples outside `rows` have no neighbors.
+        Samples outside `rows` get no neighbors.
 
         Examples
         --------
@@ -56,20 +56,15 @@ class Neighbors:
 
 
 def nearest_neighbors(
-    queries: View,
-    points: View | None = None,
-    *,
-    n_neighbors: int,
-    metric: str = "cosine",
+    queries: View, points: View | None = None, *, n_neighbors: int, metric: str = "cosine"
 ) -> Neighbors:
-    """Find the exact nearest points of each query, equal distances in order of row number.
+    """Find the exact nearest points of each query; ties are ordered by row number.
 
-    Without `points` the queries are searched among themselves and nobody is their own
-    neighbor. Under cosine, rows of zeros have no direction: they have no neighbors and
-    are nobody's; points at a right angle share nothing and are no neighbors either.
+    Without `points` the queries are searched among themselves, each without itself. Under cosine,
+    rows of zeros have no neighbors and are neighbors of none; orthogonal points are no neighbors.
 
-    Distances are computed in float64, made 0 where they are 0 up to rounding, and compared
-    in float32, so that duplicates tie exactly and the order never hangs on the last bit of a
+    Distances are computed in float64, set to 0 if they are 0 up to rounding, and compared in
+    float32, so that duplicates tie exactly and the order does not depend on the last bit of a
     matrix product.
 
     Examples
@@ -109,10 +104,10 @@ def nearest_neighbors(
 
 
 def distances_on_pairs(features: View, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Squared Euclidean distance of the pairs (rows[i], columns[i]) of samples, in float64.
+    """Compute the squared Euclidean distance of the pairs (rows[i], columns[i]), in float64.
 
-    Taken from differences, so that near samples far from 0 keep their digits and equal ones
-    are at exactly 0.
+    Computed from differences, so that there is no cancellation far from 0 and duplicates have a
+    distance of exactly 0.
 
     Examples
     --------
@@ -131,14 +126,14 @@ def distances_on_pairs(features: View, rows: np.ndarray, columns: np.ndarray) ->
 def cosine_distances_on_pairs(
     features: View, scales: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
-    """1 - cosine of the pairs (rows[i], columns[i]) of samples, by the rules of the search.
+    """Compute 1 - cosine of the pairs (rows[i], columns[i]), by the rules of the search.
 
-    Duplicates are at exactly 0; pairs at a right angle, and rows of zeros, at inf.
+    Duplicates are at exactly 0; orthogonal pairs and rows of zeros at inf.
 
     Parameters
     ----------
     scales
-        [sample] as `row_scales` gives.
+        [sample] as from `row_scales`.
     """
     distances, rounding = np.empty(len(rows)), _rounding(features)
     for pairs in _pair_blocks(features, len(rows)):
@@ -178,7 +173,7 @@ def square_norms(features: View) -> np.ndarray:
 
 
 def inner_products(one: Any, other: Any) -> np.ndarray:
-    """Inner product of each row of one matrix with the same row of another of its kind."""
+    """Inner product of each row of one matrix with the same row of the other."""
     if isinstance(one, sparse.csr_array):
         return np.asarray(one.multiply(other).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", one, other))
@@ -191,7 +186,7 @@ def row_scales(features: View) -> np.ndarray:
 
 
 def _prepared(features: View, metric: str, origin: np.ndarray | None) -> View:
-    """Bring rows to length 1 under cosine, and near to 0 where an origin is given."""
+    """Scale rows to unit length under cosine, or subtract the origin if there is one."""
     features = _float64(features)
     if origin is not None:
         return np.asarray(features - origin)
@@ -204,7 +199,7 @@ def _prepared(features: View, metric: str, origin: np.ndarray | None) -> View:
 
 
 def _origin(queries: View, points: View) -> np.ndarray | None:
-    """Mean of the points; far from 0, distances drown in the rounding of norms."""
+    """Mean of the points; without centering, distances far from 0 lose precision."""
     if isinstance(queries, sparse.csr_array) or isinstance(points, sparse.csr_array):
         return None
     total = sum(block.sum(axis=0) for block in _float64_blocks(points))
@@ -212,7 +207,7 @@ def _origin(queries: View, points: View) -> np.ndarray | None:
 
 
 def _pair_blocks(features: View, n_pairs: int) -> Iterator[slice]:
-    """Cut pairs into blocks whose rows stay in the cache."""
+    """Split pairs into blocks whose rows fit the processor's cache."""
     width = features.shape[1]
     if isinstance(features, sparse.csr_array):
         width = 4 * int(np.diff(features.indptr).max(initial=0))  # two rows, with their columns
@@ -257,13 +252,13 @@ def _rounding(points: View) -> float:
 
 
 def _smallest(distance: np.ndarray, n_kept: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pick each row's smallest entries, sorted; among equals the lower column first."""
+    """Find each row's smallest entries, sorted; ties are ordered by column."""
     picked = np.argpartition(distance, n_kept - 1, axis=1)[:, :n_kept]
     picked.sort(axis=1)
     reach = np.take_along_axis(distance, picked, axis=1)
     last = reach.max(axis=1, keepdims=True, initial=-np.inf)
     is_tied = np.isfinite(last[:, 0]) & ((distance <= last).sum(axis=1) > n_kept)
-    if is_tied.any():  # at the border: take the equal ones of the lowest columns
+    if is_tied.any():  # of those tied for the last places, take the lowest columns
         below, equal = distance[is_tied] < last[is_tied], distance[is_tied] == last[is_tied]
         n_open = n_kept - below.sum(axis=1, keepdims=True)
         kept = below | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= n_open))
@@ -276,7 +271,7 @@ def _smallest(distance: np.ndarray, n_kept: int) -> tuple[np.ndarray, np.ndarray
 def _nearer(
     before: tuple[np.ndarray, np.ndarray], new: tuple[np.ndarray, np.ndarray], n_kept: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Merge what two blocks of points gave, the earlier block first among equals."""
+    """Merge the neighbors from two blocks of points; ties keep the earlier block first."""
     indices, reach = (np.concatenate(pair, axis=1) for pair in zip(before, new, strict=True))
     order = np.argsort(reach, axis=1, kind="stable")[:, :n_kept]
     return np.take_along_axis(indices, order, axis=1), np.take_along_axis(reach, order, axis=1)

@@ -1,4 +1,4 @@
-"""Scale a graph by its degrees: renormalized with self-loops, Eq. (2), and its Laplacians."""
+"""Degree normalization of graphs: renormalization with self-loops, Eq. (2), and Laplacians."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,8 +10,8 @@ from scipy import sparse
 def renormalize(graph: sparse.csr_array, present: np.ndarray | None = None) -> sparse.csr_array:
     """Scale a graph with unit self-loops by its degrees: D^-1/2 (A + I) D^-1/2, Eq. (2).
 
-    A self-loop the graph already has is replaced, not doubled. Samples that are not `present`,
-    [sample] booleans, have no edges and get no loop either: their rows are zeros.
+    Existing self-loops are replaced. Samples that are not `present`, [sample] booleans, have no
+    edges and get no loop: their rows are zeros.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def renormalize(graph: sparse.csr_array, present: np.ndarray | None = None) -> s
 
 
 def laplacian(graph: sparse.csr_array) -> sparse.csr_array:
-    """Subtract a symmetric graph from its degrees: D - W, every row summing to 0.
+    """Compute the Laplacian of a symmetric graph: D - W; every row sums to 0.
 
     Examples
     --------
@@ -46,11 +46,11 @@ def laplacian(graph: sparse.csr_array) -> sparse.csr_array:
 
 
 def normalized_laplacian(graph: sparse.csr_array) -> sparse.csr_array:
-    """Subtract a symmetric graph, scaled by its degrees, from 1: I - D^-1/2 W D^-1/2.
+    """Compute the normalized Laplacian of a symmetric graph: I - D^-1/2 W D^-1/2.
 
-    A sample linked to nobody gets a row of zeros, its diagonal included. Its energy
-    f^T L f, a sum over edges, is then 0 whatever its label, so a view that leaves it out
-    neither pulls its label to 0 nor looks rougher for it.
+    An isolated sample gets a row of zeros, including the diagonal. It then adds nothing to
+    f^T L f, whatever its label, so a view without its edges neither pulls its label to 0 nor
+    counts as less smooth.
 
     Examples
     --------
@@ -68,13 +68,13 @@ def scale_by_degrees(graph: sparse.csr_array) -> sparse.csr_array:
     """Scale a symmetric graph by its degrees: D^-1/2 W D^-1/2; rows of zeros stay zeros."""
     inverse_root = _inverse_roots(_degrees(graph))
     scaled = sparse.coo_array(graph, dtype=np.float64)
-    # One factor an edge, not one from each side: the same number seen from both ends.
+    # One factor per edge rather than one per side, so that the result is exactly symmetric.
     scaled.data = scaled.data * (inverse_root[scaled.row] * inverse_root[scaled.col])
     return sparse.csr_array(scaled)
 
 
 def _inverse_roots(degrees: np.ndarray) -> np.ndarray:
-    """Return d^-1/2 for each degree, and 0 where it is 0."""
+    """Return d^-1/2 for each degree, 0 for a degree of 0."""
     is_linked = degrees > 0
     roots = np.sqrt(degrees)
     return np.asarray(np.divide(1.0, roots, out=np.zeros_like(roots), where=is_linked))

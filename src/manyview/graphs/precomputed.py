@@ -1,4 +1,4 @@
-"""Views that are graphs already: checked, and cut to the fitted samples."""
+"""Views that are precomputed graphs: checked, and restricted to the fitted samples."""
 
 import numpy as np
 from scipy import sparse
@@ -8,13 +8,13 @@ from manyview.data.views import MultiView
 from manyview.errors import InputError
 
 
-def given_graph(views: MultiView, name: str) -> sparse.csr_array:
-    """Take a given graph between the samples of `views`: symmetric, >= 0, no self-loops.
+def precomputed_graph(views: MultiView, name: str) -> sparse.csr_array:
+    """Return a precomputed graph of the samples of `views`: symmetric, >= 0, no self-loops.
 
-    An edge given in one direction only counts for both, with the larger weight. Samples that
-    lack the view have no edges.
+    Both directions of an edge get the larger of their weights. Samples without the view have no
+    edges.
     """
-    graph = check_given_graph(views, name, views.n_original)[:, views.positions]
+    graph = check_precomputed_graph(views, name, views.n_original)[:, views.positions]
     if views.rows_with(name) is not None:
         kept = views.present[:, views.names.index(name)].astype(np.float64)
         graph = sparse.csr_array(graph @ sparse.diags_array(kept))
@@ -25,10 +25,10 @@ def given_graph(views: MultiView, name: str) -> sparse.csr_array:
     return graph
 
 
-def check_given_graph(views: MultiView, name: str, n_columns: int) -> sparse.csr_array:
-    """Check the rows of a given graph: one column for each of `n_columns` samples, >= 0.
+def check_precomputed_graph(views: MultiView, name: str, n_columns: int) -> sparse.csr_array:
+    """Check the rows of a precomputed graph: `n_columns` columns, weights >= 0.
 
-    Rows of samples that lack the view become zeros.
+    Rows of samples without the view become zeros.
     """
     graph = sparse.csr_array(views[name]).astype(np.float64)
     rows = views.rows_with(name)
@@ -38,7 +38,7 @@ def check_given_graph(views: MultiView, name: str, n_columns: int) -> sparse.csr
     if graph.shape[1] != n_columns:
         raise InputError(
             f"view {name!r} is a graph and must have one column for each of the {n_columns} "
-            f"samples it was given with; got {graph.shape[1]} columns."
+            f"samples of the fit; got {graph.shape[1]} columns."
         )
     if graph.nnz and graph.data.min() < 0:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Prepared views: every view scaled, and its graph built."""
+"""Prepared views: every view scaled, with its graph."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from manyview.errors import InputError
 from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.normalization import renormalize
-from manyview.graphs.precomputed import given_graph
+from manyview.graphs.precomputed import precomputed_graph
 from manyview.graphs.scaling_choice import AUTO, choose_scalings
 from manyview.validation import check_choice, check_whole_number
 
@@ -31,14 +31,14 @@ class PreparedViews:
     Attributes
     ----------
     scalings
-        What each feature view's scaling is called (see `fit_scaler`).
+        Name of each feature view's scaling (see `fit_scaler`).
     scalers, features
-        How each feature view was scaled, and the result; zeros where a sample lacks the view.
+        Scaler of each feature view, and the scaled view; zeros for samples without the view.
     graphs
-        Graph of each view without self-loops, given graphs included. Samples that lack the view
-        have no edges.
+        Graph of each view without self-loops, including precomputed graphs. Samples without the
+        view have no edges.
     recalls
-        Share of the true neighbors in each feature view's graph; 1 where the search was exact.
+        Fraction of the true neighbors found in each feature view; 1 for an exact search.
     present
         [sample, view] True where the sample has the view.
     """
@@ -51,10 +51,10 @@ class PreparedViews:
     present: np.ndarray
 
     def renormalized(self) -> list[sparse.csr_array]:
-        """Each view's graph with self-loops, scaled by its degrees, Eq. (2).
+        """Renormalize each view's graph, Eq. (2).
 
-        A sample that lacks the view has no self-loop in it either: beside its edges in other
-        views a loop of weight 1 would drown them.
+        A sample without the view gets no self-loop in it: a loop of weight 1 would outweigh its
+        edges in other views.
         """
         return [
             renormalize(graph, present)
@@ -62,7 +62,7 @@ class PreparedViews:
         ]
 
     def present_features(self) -> np.ndarray | None:
-        """[sample, feature view] who has which of the feature views; None where all have all."""
+        """Return which samples have which feature view, [sample, view]; None if all have all."""
         is_feature = [name in self.features for name in self.graphs]
         present = self.present[:, is_feature]
         return None if present.all() else present
@@ -81,9 +81,8 @@ def prepare_views(
 ) -> PreparedViews:
     """Scale every feature view and link its samples to their nearest neighbors.
 
-    `search` is "exact", "approximate", or "auto" (see `find_neighbors`); `seed` is that of an
-    approximate one, and of the samples by which `choose_scalings` judges where the scaling is
-    "auto".
+    `search` is "exact", "approximate", or "auto" (see `find_neighbors`). `seed` seeds an
+    approximate search and the sample of rows that `choose_scalings` compares.
     """
     scalings = choose_scalings(
         views,
@@ -97,7 +96,7 @@ def prepare_views(
     graphs, recalls = {}, {}
     for name in views.names:
         if name in views.graph_names:
-            graphs[name] = given_graph(views, name)
+            graphs[name] = precomputed_graph(views, name)
             continue
         rows = views.rows_with(name)
         found = cached_neighbors(
@@ -117,12 +116,12 @@ def prepare_views(
 
 
 def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
-    """Choose k so that a sample meets labels within two steps, but few other classes.
+    """Choose k so that labels are within two hops, but few samples of other classes.
 
-    Two layers see two steps, about k^2 samples: for ten labeled ones among them k^2 times the
-    labeled share must be 10. That is held between 10 and 20, and below a third of a class's
-    expected size (at least 3), because more neighbors than a class has members would link
-    every sample to other classes.
+    Two layers reach about k^2 samples, of which ten should be labeled: k^2 times the labeled
+    fraction is 10. The result is clipped to 10 to 20, and to a third of a class's expected size
+    (at least 3), because more neighbors than a class has members would link every sample to other
+    classes.
 
     Examples
     --------
@@ -138,14 +137,14 @@ def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
 
 
 def pick_n_neighbors(n_neighbors: int | str, y_encoded: np.ndarray, n_classes: int) -> int:
-    """Resolve `n_neighbors`: as chosen when "auto", else as given."""
+    """Resolve `n_neighbors`: choose it if "auto", else return it."""
     if isinstance(n_neighbors, str):
         return choose_n_neighbors(len(y_encoded), n_classes, int((y_encoded != UNKNOWN).sum()))
     return int(n_neighbors)
 
 
 def check_n_neighbors(n_neighbors: object, n_samples: int, *, auto: bool = True) -> None:
-    """Refuse a number of neighbors that is not below the number of samples, or "auto"."""
+    """Refuse anything but "auto" or a whole number from 1 to below the number of samples."""
     if auto and isinstance(n_neighbors, str):
         check_choice("n_neighbors", n_neighbors, ("auto",))
         return

@@ -10,24 +10,23 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 
-from manyview.graphs.view_masks import SharedViews, find_shared_views
+from manyview.graphs.view_masks import ViewMasks, find_view_masks
 
-REORDERED_FROM = 20_000  # samples; the features of fewer stay in the cache in any order
+REORDERED_FROM = 20_000  # samples; the features of fewer fit the processor's cache
 
 
 @dataclass(frozen=True)
 class GraphSupport:
-    """Where the edges are; every graph is then one weight a pair, in this order.
+    """The edges of all graphs; a graph is then one weight per pair, in this order.
 
-    A pair is an edge between two samples, both its directions alike, or a self-loop. Pairs of
-    different samples come first, sorted by the lower sample, then the higher; the loops follow.
-    Where the two directions of a graph differ, it is one weight an edge: edges are sorted by
-    row, then column (CSR). The support is symmetric and holds the whole diagonal. Numbers are
-    of 32 bits where that is enough.
+    A pair is an undirected edge between two samples, or a self-loop. Pairs of different samples
+    come first, sorted by the lower sample, then the higher; the loops follow. A graph whose two
+    directions differ has one weight per edge: edges are sorted by row, then column (CSR). The
+    support is symmetric and includes the whole diagonal. Indices are 32-bit if they fit.
 
-    In large supports neighbors get places near each other, so that a product finds their
-    features in the cache. The attributes below number samples by place; the layers take and
-    return them in their own order, and weights of pairs and edges are in the order of places.
+    Large supports are reordered so that neighbors have nearby places, and a product finds their
+    features in the processor's cache. The attributes below number samples by place; layers take
+    and return values in sample order, and weights of pairs and edges are in the order of places.
 
     Attributes
     ----------
@@ -36,15 +35,15 @@ class GraphSupport:
     columns
         [edge] the sample each edge leads to.
     pairs
-        [edge] number of the pair the edge belongs to.
+        [edge] pair the edge belongs to.
     upper_starts
-        [sample + 1] number of the first pair whose lower sample is this one.
+        [sample + 1] first pair whose lower sample is this one.
     upper_rows, upper_columns
-        [undirected edge] the lower and the higher sample of each pair that is no loop.
+        [undirected edge] the lower and the higher sample of each pair.
     order
-        [sample] the sample at each place; None where each has the place of its own number.
-    shared_views
-        Which views both ends of each pair have; None where all samples have all views.
+        [sample] the sample at each place; None without reordering.
+    view_masks
+        Views that both ends of each pair have; None if all samples have all views.
     """
 
     row_starts: Tensor
@@ -54,7 +53,7 @@ class GraphSupport:
     upper_rows: Tensor
     upper_columns: Tensor
     order: Tensor | None = None
-    shared_views: SharedViews | None = field(default=None, kw_only=True)
+    view_masks: ViewMasks | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_graphs(
@@ -62,7 +61,7 @@ class GraphSupport:
     ) -> "GraphSupport":
         """Unite the edges of symmetric graphs and add the diagonal.
 
-        `is_reordered` says whether neighbors get places near each other; None decides by size.
+        `is_reordered` selects whether neighbors get nearby places; None decides by size.
         """
         n_samples = graphs[0].shape[0]
         pattern = sparse.csr_array(sparse.eye_array(n_samples, dtype=bool))
@@ -73,15 +72,15 @@ class GraphSupport:
             order = reverse_cuthill_mckee(sparse.csr_matrix(pattern), symmetric_mode=True)
             pattern = pattern[order][:, order]
         pattern.sort_indices()
-        whole = np.int32 if pattern.nnz <= np.iinfo(np.int32).max else np.int64
-        columns: np.ndarray = pattern.indices.astype(whole, copy=False)
-        rows: np.ndarray = np.repeat(np.arange(n_samples, dtype=whole), np.diff(pattern.indptr))
+        integer = np.int32 if pattern.nnz <= np.iinfo(np.int32).max else np.int64
+        columns: np.ndarray = pattern.indices.astype(integer, copy=False)
+        rows: np.ndarray = np.repeat(np.arange(n_samples, dtype=integer), np.diff(pattern.indptr))
         is_upper = rows < columns
         upper_rows, upper_columns = rows[is_upper], columns[is_upper]
         n_undirected = len(upper_rows)
         starts = np.concatenate([[0], np.bincount(upper_rows, minlength=n_samples).cumsum()])
-        numbers = np.arange(n_undirected, dtype=whole)
-        pairs = np.empty(pattern.nnz, dtype=whole)
+        numbers = np.arange(n_undirected, dtype=integer)
+        pairs = np.empty(pattern.nnz, dtype=integer)
         pairs[is_upper] = numbers
         pairs[rows == columns] = n_undirected + np.arange(n_samples)
         # Sorted by column, then row, the k-th edge above the diagonal of a symmetric pattern is
@@ -89,10 +88,10 @@ class GraphSupport:
         upper = sparse.csr_array((numbers, upper_columns, starts), shape=pattern.shape)
         pairs[rows > columns] = upper.tocsc().data
         parts = (pattern.indptr, columns, pairs, starts, upper_rows, upper_columns)
-        support = cls(*(torch.from_numpy(part.astype(whole, copy=False)) for part in parts))
+        support = cls(*(torch.from_numpy(part.astype(integer, copy=False)) for part in parts))
         if order is None:
             return support
-        return replace(support, order=torch.from_numpy(order.astype(whole)))
+        return replace(support, order=torch.from_numpy(order.astype(integer)))
 
     @property
     def n_samples(self) -> int:
@@ -116,7 +115,7 @@ class GraphSupport:
 
     @cached_property
     def places(self) -> Tensor | None:
-        """[sample] the place of each sample; None where it is its own number."""
+        """[sample] the place of each sample; None without reordering."""
         if self.order is None:
             return None
         places = torch.empty_like(self.order)
@@ -129,22 +128,22 @@ class GraphSupport:
         return self if self.order is None else replace(self, order=None)
 
     def by_place(self, values: Tensor) -> Tensor:
-        """Bring one row a sample into the order of places."""
+        """Reorder rows from samples to places."""
         return values if self.order is None else values.index_select(0, self.order)
 
     def by_sample(self, values: Tensor) -> Tensor:
-        """Bring one row a place into the order of samples."""
+        """Reorder rows from places to samples."""
         return values if self.places is None else values.index_select(0, self.places)
 
     @property
     def rows(self) -> Tensor:
-        """[edge] the sample each edge starts at; computed at each call."""
+        """[edge] the sample each edge starts at; computed on each access."""
         samples = torch.arange(self.n_samples, device=self.columns.device).to(self.columns.dtype)
         return torch.repeat_interleave(samples, self.row_starts.diff(), output_size=self.n_edges)
 
     @cached_property
     def reverse(self) -> Tensor:
-        """[edge] position of the same edge seen from its other end."""
+        """[edge] position of the same edge in the other direction."""
         positions = torch.arange(self.n_edges, device=self.columns.device).to(self.columns.dtype)
         is_upper = self.rows <= self.columns
         above, below = (torch.empty_like(positions[: self.n_pairs]) for _ in range(2))
@@ -154,14 +153,14 @@ class GraphSupport:
         return torch.where(is_upper, below[self.pairs], above[self.pairs])
 
     def with_present(self, present: np.ndarray) -> "GraphSupport":
-        """Note who has which view: [sample, view] booleans."""
+        """Add which samples have which view: [sample, view] booleans."""
         if self.order is not None:
             present = present[self.order.numpy()]
         loops = np.arange(self.n_samples)
         lower, higher = (
             np.concatenate([ends.numpy(), loops]) for ends in (self.upper_rows, self.upper_columns)
         )
-        return replace(self, shared_views=find_shared_views(present, lower, higher))
+        return replace(self, view_masks=find_view_masks(present, lower, higher))
 
     def to(self, device: torch.device | str) -> "GraphSupport":
         """Move to a device."""
@@ -170,9 +169,9 @@ class GraphSupport:
         return replace(self, **moved)
 
     def weights_of(self, graph: sparse.csr_array) -> Tensor:
-        """Lay a symmetric graph on the support: one weight a pair, 0 where the graph has none.
+        """Return a symmetric graph as one weight per pair, 0 for pairs that are not its edges.
 
-        The numbers keep the type they have in the graph.
+        Weights keep the graph's dtype.
         """
         shape = graph.shape
         if self.order is not None:
@@ -183,7 +182,7 @@ class GraphSupport:
         ends = (self.upper_columns.numpy(), self.upper_starts.numpy())
         numbers = np.arange(1, self.n_undirected + 1, dtype=ends[0].dtype)
         ones = np.ones(upper.nnz, dtype=ends[0].dtype)
-        # One pass over both sorted patterns finds the number of each edge of the graph.
+        # One pass over both sorted patterns finds the pair of each edge of the graph.
         found = sparse.csr_array((numbers, *ends), shape=shape) * sparse.csr_array(
             (ones, upper.indices, upper.indptr), shape=shape
         )
@@ -193,13 +192,13 @@ class GraphSupport:
         return torch.from_numpy(weights)
 
     def on_edges(self, weights: Tensor) -> Tensor:
-        """Lay one weight a pair on both directions; one weight an edge stays as it is."""
+        """Expand weights of pairs to both directions; weights of edges stay as they are."""
         if len(weights) == self.n_edges:
             return weights
         return weights.index_select(0, self.pairs)
 
     def matrix_of(self, weights: Tensor) -> sparse.csr_array:
-        """Turn weights of pairs, or of edges, into a scipy matrix; weights of 0 are left out."""
+        """Convert weights of pairs or edges to a scipy matrix without explicit zeros."""
         matrix = sparse.csr_array(
             (
                 self.on_edges(weights.detach()).cpu().numpy().copy(),

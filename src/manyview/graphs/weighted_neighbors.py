@@ -1,4 +1,4 @@
-"""Graphs whose edges weigh the less the farther apart their two samples are.
+"""Graphs whose edge weights decrease with the distance of the two samples.
 
 features -> nearest_neighbors -> distances_on_pairs -> probabilistic_neighbors, heat_kernel_graph
 """
@@ -14,17 +14,17 @@ from manyview.graphs.neighbors import (
     nearest_neighbors,
 )
 
-MAX_DRAWN = 3000  # samples that stand for all in the mean distance
-ROUNDING = 1e-12  # distances that differ by less than this share of them are equal
+MAX_DRAWN = 3000  # samples that estimate the mean distance
+ROUNDING = 1e-12  # relative difference below which distances are equal
 
 
 def adaptive_weights(distances: np.ndarray) -> np.ndarray:
-    """Weigh each row's k nearest by how far inside the (k+1)-th they lie; rows sum to 1.
+    """Compute the weights of each row's k nearest neighbors; rows sum to 1.
 
         w_j = (d_{k+1} - d_j) / (k d_{k+1} - sum_{h<=k} d_h)
 
-    This is the closed form of adaptive neighbors (Nie et al., 2014). When all k + 1 lie
-    equally far it is 0 / 0, and each of the k gets 1/k.
+    This is the closed form of adaptive neighbors (Nie et al., 2014). When all k + 1 distances are
+    equal it is 0 / 0, and each of the k gets 1/k.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def adaptive_weights(distances: np.ndarray) -> np.ndarray:
 def probabilistic_neighbors(features: View, *, n_neighbors: int) -> sparse.csr_array:
     """Link each sample to its nearest with adaptive weights: (W + W^T) / 2, no self-loops.
 
-    Rows of W sum to 1 (see `adaptive_weights`). With fewer than `n_neighbors` + 2 samples
-    there are fewer neighbors: all others but the farthest, which sets the scale.
+    Rows of W sum to 1 (see `adaptive_weights`). With fewer than `n_neighbors` + 2 samples, the
+    neighbors are all others but the farthest, which sets the scale.
 
     Examples
     --------
@@ -60,17 +60,17 @@ def probabilistic_neighbors(features: View, *, n_neighbors: int) -> sparse.csr_a
            [0. , 0.5, 0. ]])
     """
     n_samples = features.shape[0]
-    if n_samples <= 2:  # nobody is left to set the scale
+    if n_samples <= 2:  # none is left to set the scale
         return sparse.csr_array(np.ones((n_samples, n_samples)) - np.eye(n_samples))
-    n_weighed = min(n_neighbors, n_samples - 2)
-    found = nearest_neighbors(features, n_neighbors=n_weighed + 1, metric="euclidean").indices
-    rows = np.repeat(np.arange(n_samples), n_weighed + 1)
+    n_weighted = min(n_neighbors, n_samples - 2)
+    found = nearest_neighbors(features, n_neighbors=n_weighted + 1, metric="euclidean").indices
+    rows = np.repeat(np.arange(n_samples), n_weighted + 1)
     distances = distances_on_pairs(features, rows, found.ravel()).reshape(found.shape)
-    # The search compares in float32: what ties there may be out of order here.
+    # The search compares in float32, so ties there may be out of order here.
     order = np.argsort(distances, axis=1, kind="stable")
     weights = adaptive_weights(np.take_along_axis(distances, order, axis=1))
     columns = np.take_along_axis(found, order, axis=1)[:, :-1]
-    rows = np.repeat(np.arange(n_samples), n_weighed)
+    rows = np.repeat(np.arange(n_samples), n_weighted)
     directed = _directed(weights.ravel(), rows, columns.ravel(), n_samples)
     return _tidy(sparse.csr_array((directed + directed.T) / 2))
 
@@ -78,9 +78,9 @@ def probabilistic_neighbors(features: View, *, n_neighbors: int) -> sparse.csr_a
 def heat_kernel_graph(features: View, *, n_neighbors: int, seed: int) -> sparse.csr_array:
     """Link each sample to its nearest with weights exp(-d^2 / (2 t^2)) in (0, 1].
 
-    t is the mean Euclidean distance of all pairs, each sample with itself included; beyond
-    3,000 samples it is estimated on 3,000 drawn with `seed`. An edge counts when either end
-    chose the other. Where all samples are equal every weight is 1.
+    t is the mean Euclidean distance of all pairs, including each sample with itself; for more
+    than 3,000 samples it is estimated on 3,000 drawn with `seed`. An edge exists if either end is
+    a neighbor of the other. If all samples are equal, every weight is 1.
 
     Examples
     --------

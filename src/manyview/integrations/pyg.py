@@ -148,7 +148,7 @@ def _from_model(model: Any, library: Any) -> Any:
 def _network_input(model: Any) -> Tensor:
     """Return the scaled views side by side, centered: [node, feature]."""
     state, scaling = model.inductive_state_, model.inductive_state_.input_scaling
-    indexes = [state.anchors[name] for name in model.scaling_]  # of the feature views
+    indexes = [state.indexes[name] for name in model.scaling_]  # of the feature views
     scaled = [index.features for index in indexes]
     present = np.column_stack([index.degrees > 0 for index in indexes])
     weights, means = scaling.row_centers(scaled, present)

@@ -1,1 +1,1 @@
-"""The blocks of MGCN-DNS, one file each; every graph is one weight an edge of a support."""
+"""The blocks of MGCN-DNS, one file each; a graph is one weight per edge of a support."""

@@ -1,4 +1,4 @@
-"""What stands between two convolutions: relu and dropout, as one step that keeps one array."""
+"""ReLU and dropout between two convolutions, fused so that one array is kept for backward."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from torch import Tensor
 def activate(
     hidden: Tensor, dropped: float = 0.0, generator: torch.Generator | None = None
 ) -> Tensor:
-    """Set negative entries to 0, then a random share of all, and scale the rest to keep the mean.
+    """Apply relu, then dropout: zero a random fraction of the entries and scale up the rest.
 
     Parameters
     ----------
     dropped
-        Share of the entries that is set to 0, in [0, 1).
+        Fraction of the entries that is set to 0, in [0, 1).
     generator
-        Draws which.
+        Source of randomness.
 
     Shapes
     ------
@@ -32,7 +32,7 @@ def activate(
 class _Activate(torch.autograd.Function):
     """relu(x) * scale, where an entry of scale is 0 or 1 / (1 - dropped).
 
-    The result tells where the gradient passes, so that neither relu(x) nor scale is kept.
+    The gradient passes where the result is above 0, so neither relu(x) nor scale is kept.
     """
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Graph convolution, Eq. (17): mix the features of neighbors, then of columns."""
+"""Graph convolution, Eq. (17): transform the features, then average over neighbors."""
 
 from typing import NamedTuple
 
@@ -10,33 +10,33 @@ from manyview.layers.sparse_product import multiply_fixed, propagate
 
 
 class RowCenters(NamedTuple):
-    """What to subtract from the features of each node, as two thin factors.
+    """Offset subtracted from the features of each node, as two thin factors.
 
     Attributes
     ----------
-    shares
-        [node, view] how much of each view's mean is subtracted.
+    coefficients
+        [node, view] multiple of each view's mean that is subtracted.
     means
         [view, feature] mean of each view in its own columns, 0 elsewhere.
     """
 
-    shares: Tensor
+    coefficients: Tensor
     means: Tensor
 
     def __matmul__(self, weight: Tensor) -> Tensor:
         """Multiply with a matrix: [node, output]."""
-        return self.shares @ (self.means @ weight)
+        return self.coefficients @ (self.means @ weight)
 
     def dense(self) -> Tensor:
         """Multiply the factors: [node, feature]."""
-        return self.shares @ self.means
+        return self.coefficients @ self.means
 
 
 Center = Tensor | RowCenters
 
 
 class GraphConvolution(nn.Module):
-    """One layer without its activation: A (H W), Eq. (17).
+    """One layer before its activation: A (H W), Eq. (17).
 
     Parameters
     ----------
@@ -46,10 +46,10 @@ class GraphConvolution(nn.Module):
     Shapes
     ------
     graph : [pair], or [edge] where the two directions differ
-    hidden : [node, n_inputs], dense, or sparse CSR for features that are not learned
+    hidden : [node, n_inputs], dense, or sparse CSR for input features
     center : [n_inputs], subtracted from every row of `hidden` without making it dense, or
-        `RowCenters` where rows differ in what is subtracted
-    edge_weights : [edge], the same graph on edges where the caller has it already
+        `RowCenters` for an offset that differs between rows
+    edge_weights : [edge], the same graph on edges if already computed
     returns : [node, n_outputs]
     """
 
@@ -59,7 +59,7 @@ class GraphConvolution(nn.Module):
         nn.init.xavier_uniform_(self.weight)
 
     def messages(self, hidden: Tensor, center: Center | None = None) -> Tensor:
-        """Return what each node sends: H W, or (H - center) W."""
+        """Return the message of each node: H W, or (H - center) W."""
         messages = multiply_fixed(hidden, self.weight)
         return messages if center is None else messages.add_(-(center @ self.weight))
 

@@ -2,10 +2,10 @@
 
     A_hat = A_f * sigmoid(gamma * |K|),    K = S1 S2^T - S2 S1^T
 
-Only the values of K on edges are ever used, and with free m x m factors K can be any
-skew-symmetric matrix. So one free number an undirected edge (`EdgeGraphLearning`) is the
-same model class as the factors as printed (`FactorGraphLearning` with rank m), at a cost
-linear in the edges.
+Only the values of K on edges are used, and with free m x m factors K can be any
+skew-symmetric matrix. One free parameter per undirected edge (`EdgeGraphLearning`) is therefore
+the same model class as the paper's factors (`FactorGraphLearning` with rank m), at a cost linear
+in the edges.
 """
 
 from typing import Any
@@ -20,8 +20,8 @@ from manyview.layers.sparse_product import skew_products
 def edge_gates(support: GraphSupport, skew: Tensor, gamma: float) -> Tensor:
     """Gate of each pair: sigmoid(gamma * |K|), in [0.5, 1).
 
-    Not in (0, 1) as the paper says, because the sigmoid gets a magnitude. The diagonal of
-    a skew-symmetric matrix is 0, so self-loops are always halved.
+    The range is not (0, 1) as the paper says, because the sigmoid gets a magnitude. The diagonal
+    of a skew-symmetric matrix is 0, so self-loops are always halved.
 
     Shapes
     ------
@@ -34,7 +34,7 @@ def edge_gates(support: GraphSupport, skew: Tensor, gamma: float) -> Tensor:
 
 
 def shrink_edges(support: GraphSupport, graph: Tensor, skew: Tensor, gamma: float) -> Tensor:
-    """Multiply each weight of a graph with its gate: A_hat, Eq. (8), with gradients for both.
+    """Multiply each weight of a graph by its gate: A_hat, Eq. (8), with gradients for both.
 
     Shapes
     ------
@@ -73,8 +73,8 @@ class _ShrinkEdges(torch.autograd.Function):
 class EdgeGraphLearning(nn.Module):
     """Shrink each edge by its own learned gate.  Eq. (8).
 
-    All edges start alike, at an argument of gamma: with few labels most edges see hardly a
-    gradient, and random gates would leave their noise in the graph.
+    All edges start with the same gate, sigmoid(gamma): with few labels most edges get hardly any
+    gradient, so random initial gates would stay in the graph as noise.
 
     Parameters
     ----------
@@ -104,31 +104,30 @@ class EdgeGraphLearning(nn.Module):
 
 
 class FactorGraphLearning(nn.Module):
-    """Shrink each edge by a gate from two shared factors.  Eq. (8).
+    """Shrink each edge by a gate computed from two low-rank factors.  Eq. (8).
 
     Parameters
     ----------
     n_nodes
         Number of samples m.
     rank
-        Columns of each factor: m as printed in the paper, less to share structure
-        between edges.
+        Columns of each factor: m in the paper; a smaller rank ties edges together.
     gamma
         How fast the gate saturates towards 1.
 
     Notes
     -----
-    Entries start with a spread of (2 rank)^-1/4, so that the argument of the sigmoid has
-    spread 1; unit-variance m x m factors would give sqrt(2m), and a gate that is saturated
-    from the start learns nothing.
+    Entries start with a standard deviation of (2 rank)^-1/4, so that the argument of the sigmoid
+    has standard deviation 1. Unit-variance m x m factors would give sqrt(2m) and gates that are
+    saturated from the start and learn nothing.
     """
 
     def __init__(self, n_nodes: int, rank: int, gamma: float = 1.0) -> None:
         super().__init__()
         self.gamma = gamma
-        spread = (2 * rank) ** -0.25
-        self.left_factor = nn.Parameter(spread * torch.randn(n_nodes, rank))
-        self.right_factor = nn.Parameter(spread * torch.randn(n_nodes, rank))
+        scale = (2 * rank) ** -0.25
+        self.left_factor = nn.Parameter(scale * torch.randn(n_nodes, rank))
+        self.right_factor = nn.Parameter(scale * torch.randn(n_nodes, rank))
 
     def gates(self, support: GraphSupport) -> Tensor:
         """Gate of each pair."""

@@ -32,13 +32,13 @@ def mean_edge_weight(support: GraphSupport, graph: Tensor) -> Tensor:
 def node_confidence(
     scores: Tensor, temperature: float, rank_axis: str = "rows", ranking: str = "auto"
 ) -> Tensor:
-    """Rank the nodes softly by score and scale their gain to [0, 1]: Eq. (9)-(13).
+    """Soft-rank the nodes by score and scale their gain to [0, 1]: Eq. (9)-(13).
 
-    Where all gains are equal, Eq. (13) is 0/0; nothing then tells the nodes apart, and all
-    get confidence 1. Parameters are those of `discounted_gain`.
+    When all gains are equal, Eq. (13) is 0/0; all nodes then get confidence 1. Parameters are
+    those of `discounted_gain`.
     """
     gain = discounted_gain(scores, temperature, rank_axis, ranking)
-    # Differences at rounding level are no ranking: equal scores stay equal.
+    # Differences at rounding level must not rank nodes.
     noise = 8 * torch.finfo(scores.dtype).eps
     if _is_constant(scores, noise) or _is_constant(gain, noise):
         return torch.ones_like(scores)
@@ -47,7 +47,7 @@ def node_confidence(
 
 
 class _ScaleToOne(torch.autograd.Function):
-    """(x - min) / (max - min); entries that share the minimum or maximum share its gradient."""
+    """(x - min) / (max - min); entries tied at the minimum or maximum divide its gradient."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor) -> Tensor:
@@ -88,10 +88,10 @@ def edge_confidence(support: GraphSupport, confidence: Tensor) -> Tensor:
 def select_edges(
     support: GraphSupport, graph: Tensor, confidence: Tensor, threshold: Tensor
 ) -> Tensor:
-    """Weaken edges by their confidence above the threshold, drop those below: Eq. (15)-(16).
+    """Scale edges by their confidence above the threshold, drop those below: Eq. (15)-(16).
 
-    Where the threshold reaches the largest confidence, Eq. (16) is 0/0; its limit is taken:
-    the most confident edges stay whole, all others go.
+    When the threshold reaches the largest confidence, Eq. (16) is 0/0; its limit is taken: the
+    most confident edges keep their weight, all others are removed.
 
     Shapes
     ------
@@ -104,13 +104,13 @@ def select_edges(
     largest = confidence.max() - threshold
     if largest <= 0:
         return graph * (edge_confidence(support, confidence.detach()) == confidence.max())
-    halves = (confidence - threshold) / largest * 0.5  # of the surplus of an edge, by its ends
+    halves = (confidence - threshold) / largest * 0.5  # each end's half of an edge's surplus
     selected: Tensor = _WeakenEdges.apply(support, graph, halves)  # type: ignore[no-untyped-call]
     return selected
 
 
 class _WeakenEdges(torch.autograd.Function):
-    """A_hat * relu(x_i + x_j), with gradients for the graph and for the values of the nodes."""
+    """A_hat * relu(x_i + x_j), with gradients for the graph and the node values."""
 
     @staticmethod
     def forward(ctx: Any, support: GraphSupport, graph: Tensor, halves: Tensor) -> Tensor:
@@ -130,7 +130,7 @@ class _WeakenEdges(torch.autograd.Function):
 def keep_largest(support: GraphSupport, graph: Tensor, n_kept: int) -> Tensor:
     """Keep the largest entries of each row, drop the rest: the top-k of Algorithm 1.
 
-    Among equal entries the lower column stays. The result need not be symmetric.
+    Among equal entries the lower column is kept. The result need not be symmetric.
 
     Shapes
     ------
@@ -152,15 +152,15 @@ class NodeSelection(nn.Module):
     Parameters
     ----------
     temperature
-        Softness tau of the ranking; towards 0 it becomes an exact sort.
+        Temperature tau of the soft ranking; at 0 it is an exact sort.
     initial_threshold
-        Where the learned threshold starts, in (0, 1).
+        Initial value of the learned threshold, in (0, 1).
     rank_axis
-        "rows" takes rows of Eq. (9) for ranks, as its formula does; "as-printed" takes
-        them for nodes, as Eq. (12) does.
+        "rows" reads the rows of Eq. (9) as ranks, as its formula does; "as-printed" reads them
+        as nodes, as Eq. (12) does.
     ranking
-        "exact" computes the probabilities of every rank, "fast" those of a few that stand for
-        all, with an error below 1e-4 of the confidence; "auto" takes the faster.
+        "exact" computes the probabilities of every rank, "fast" those of a few and interpolates,
+        with an error below 1e-4 of the confidence; "auto" uses the faster one.
 
     Shapes
     ------
@@ -198,7 +198,7 @@ class NodeSelection(nn.Module):
 
 
 class TopKSelection(nn.Module):
-    """Keep each node's largest edges: the selection without a gradient of Algorithm 1."""
+    """Keep each node's largest edges: the non-differentiable selection of Algorithm 1."""
 
     def __init__(self, n_kept: int) -> None:
         super().__init__()

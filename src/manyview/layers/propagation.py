@@ -1,4 +1,4 @@
-"""Signals spread over a graph by walks of up to K steps, as SSGCN does."""
+"""Feature propagation over up to K hops, as in SSGCN (simple spectral graph convolution)."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from manyview.graphs.support import GraphSupport
 from manyview.layers.graph_convolution import Center, RowCenters
 from manyview.layers.sparse_product import propagate
 
-BLOCK_COLUMNS = 512  # spread at a time; bounds the memory
+BLOCK_COLUMNS = 512  # propagated at a time; bounds the memory
 
 
-def walk_sum(support: GraphSupport, graph: Tensor, signal: Tensor, n_steps: int) -> Tensor:
-    """Add what walks of 0 to K-1 steps bring: sum_{k=0..K-1} T^k X.
+def power_sum(support: GraphSupport, graph: Tensor, signal: Tensor, n_steps: int) -> Tensor:
+    """Sum the signal propagated over 0 to K-1 hops: sum_{k=0..K-1} T^k X.
 
     Shapes
     ------
@@ -21,17 +21,17 @@ def walk_sum(support: GraphSupport, graph: Tensor, signal: Tensor, n_steps: int)
     signal : [node, column]
     returns : [node, column]
     """
-    walked = total = signal
+    propagated = total = signal
     for _ in range(n_steps - 1):
-        walked = propagate(support, graph, walked)
-        total = total + walked
+        propagated = propagate(support, graph, propagated)
+        total = total + propagated
     return total
 
 
-def spread(
+def diffuse(
     support: GraphSupport, graph: Tensor, signal: Tensor, *, n_steps: int, alpha: float
 ) -> Tensor:
-    """Mix a signal with the mean of what 1 to K steps bring: P X.
+    """Mix a signal with its mean over 1 to K hops: P X.
 
         P = alpha I + (1 - alpha)/K sum_{k=1..K} T^k
 
@@ -41,11 +41,11 @@ def spread(
     signal : [node, column]
     returns : [node, column]
     """
-    walked = propagate(support, graph, walk_sum(support, graph, signal, n_steps))
-    return alpha * signal + (1 - alpha) / n_steps * walked
+    propagated = propagate(support, graph, power_sum(support, graph, signal, n_steps))
+    return alpha * signal + (1 - alpha) / n_steps * propagated
 
 
-def spread_rows(
+def diffuse_rows(
     support: GraphSupport,
     graph: Tensor,
     features: Tensor,
@@ -55,35 +55,35 @@ def spread_rows(
     n_steps: int,
     alpha: float,
 ) -> Tensor:
-    """Spread the features, and return some rows of the result: (P X) on `rows`.
+    """Diffuse the features and return some rows of the result: (P X)[rows].
 
-    Where the rows are fewer than the features it is P that is computed on them, one column a
-    row since P is symmetric; sparse features then never become dense.
+    When there are fewer rows than features, P itself is computed on these rows, one column per
+    row since P is symmetric; sparse features then stay sparse.
 
     Shapes
     ------
     graph : [edge], symmetric
     features : [node, feature], dense or sparse CSR
     center : subtracted from the features (see `GraphConvolution`)
-    rows : [row], numbers of nodes
+    rows : [row], node numbers
     returns : [row, feature]
     """
-    walk: dict[str, Any] = {"n_steps": n_steps, "alpha": alpha}
+    settings: dict[str, Any] = {"n_steps": n_steps, "alpha": alpha}
     if len(rows) >= features.shape[1]:
         dense = features if features.layout == torch.strided else features.to_dense()
         if center is not None:
             dense = dense - (center.dense() if isinstance(center, RowCenters) else center)
         signals = dense.split(BLOCK_COLUMNS, dim=1)
-        return torch.cat([spread(support, graph, one, **walk)[rows] for one in signals], dim=1)
+        return torch.cat([diffuse(support, graph, one, **settings)[rows] for one in signals], dim=1)
     found = []
     for block in rows.split(BLOCK_COLUMNS):
         indicator = torch.zeros(support.n_samples, len(block)).to(graph)
         indicator[block, torch.arange(len(block), device=block.device)] = 1.0
-        shares = spread(support, graph, indicator, **walk)  # [node, row]
-        mixed = (features.t() @ shares).t()
+        operator = diffuse(support, graph, indicator, **settings)  # P: [node, row]
+        mixed = (features.t() @ operator).t()
         if isinstance(center, RowCenters):
-            mixed = mixed - (shares.t() @ center.shares) @ center.means
+            mixed = mixed - (operator.t() @ center.coefficients) @ center.means
         elif center is not None:
-            mixed = mixed - torch.outer(shares.sum(dim=0), center)
+            mixed = mixed - torch.outer(operator.sum(dim=0), center)
         found.append(mixed)
     return torch.cat(found)

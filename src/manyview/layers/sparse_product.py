@@ -1,4 +1,4 @@
-"""Products with sparse matrices, with the gradients that torch lacks or makes slow."""
+"""Products with sparse matrices, with gradients that torch lacks or computes slowly."""
 
 import warnings
 from functools import cache
@@ -13,17 +13,17 @@ from manyview.graphs.support import GraphSupport
 def propagate(
     support: GraphSupport, graph: Tensor, hidden: Tensor, edge_weights: Tensor | None = None
 ) -> Tensor:
-    """Multiply a graph with node features: A H, with gradients for both.
+    """Multiply a graph by node features: A H, with gradients for both.
 
-    The gradient for an edge (i, j) is the dot product of row i of the incoming gradient with
-    row j of the features, and that of a pair the sum over its two directions; torch's own grows
-    with the square of the samples.
+    The gradient of an edge (i, j) is the dot product of row i of the incoming gradient and row j
+    of the features; that of a pair is the sum over its two directions. Torch's own gradient takes
+    memory quadratic in the samples.
 
     Shapes
     ------
     graph : [pair], or [edge] where the two directions differ
     hidden : [node, feature]
-    edge_weights : [edge], the same graph on edges where the caller has it already
+    edge_weights : [edge], the same graph on edges if already computed
     returns : [node, feature]
     """
     if edge_weights is None:
@@ -33,9 +33,9 @@ def propagate(
 
 
 def skew_products(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
-    """Values of L R^T - R L^T above the diagonal, on edges, without the m x m matrix.
+    """Compute L R^T - R L^T above the diagonal, on edges, without the m x m matrix.
 
-    Its gradients are sparse products, so nothing of size edges x columns is kept.
+    Its gradients are sparse products, so nothing of size edges x columns is stored.
 
     Shapes
     ------
@@ -47,7 +47,7 @@ def skew_products(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
 
 
 def sum_at_nodes(support: GraphSupport, graph: Tensor) -> Tensor:
-    """Add the weights of each node's edges, its loop once: A 1.
+    """Sum the weights of each node's edges, its loop once: A 1.
 
     Shapes
     ------
@@ -59,7 +59,7 @@ def sum_at_nodes(support: GraphSupport, graph: Tensor) -> Tensor:
 
 
 def sum_of_ends(support: GraphSupport, values: Tensor) -> Tensor:
-    """Add the values of the two ends of each pair: x_i + x_j; a loop has its node at both ends.
+    """Sum the values at the two ends of each pair: x_i + x_j; a loop counts its node twice.
 
     Shapes
     ------
@@ -75,9 +75,9 @@ def sum_of_ends(support: GraphSupport, values: Tensor) -> Tensor:
 
 
 def by_place(support: GraphSupport, values: Tensor) -> Tensor:
-    """Bring one row a sample into the order of places, with its gradient.
+    """Reorder rows from samples to places, with its gradient.
 
-    Each row has one place, so that the gradient is brought back row by row; torch's own adds up.
+    Each row has one place, so the gradient is a reordering, too; torch's own accumulates.
     """
     if support.order is None:
         return values
@@ -86,7 +86,7 @@ def by_place(support: GraphSupport, values: Tensor) -> Tensor:
 
 
 def by_sample(support: GraphSupport, values: Tensor) -> Tensor:
-    """Bring one row a place into the order of samples, with its gradient."""
+    """Reorder rows from places to samples, with its gradient."""
     if support.order is None:
         return values
     rows: Tensor = _Reorder.apply(values, support.places, support.order)  # type: ignore[no-untyped-call]
@@ -94,7 +94,7 @@ def by_sample(support: GraphSupport, values: Tensor) -> Tensor:
 
 
 def multiply_fixed(matrix: Tensor, weight: Tensor) -> Tensor:
-    """Multiply a fixed matrix, dense or sparse CSR, with a learned one: H W."""
+    """Multiply a fixed matrix, dense or sparse CSR, by a learned one: H W."""
     if matrix.layout == torch.strided:
         return matrix @ weight
     product: Tensor = _MultiplyFixed.apply(matrix, weight)  # type: ignore[no-untyped-call]
@@ -102,13 +102,13 @@ def multiply_fixed(matrix: Tensor, weight: Tensor) -> Tensor:
 
 
 def csr_tensor(row_starts: Tensor, columns: Tensor, values: Tensor, shape: Any) -> Tensor:
-    """Make a torch CSR matrix without copies, checks or the notice that CSR is in beta."""
-    _say_beta_notice_to_nobody()
+    """Make a torch CSR matrix without copies, checks or torch's warning that CSR is in beta."""
+    _silence_beta_warning()
     return torch.sparse_csr_tensor(row_starts, columns, values, shape, check_invariants=False)
 
 
 @cache
-def _say_beta_notice_to_nobody() -> None:
+def _silence_beta_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.sparse_csr_tensor([0, 1], [0], [1.0], (1, 1))
@@ -209,12 +209,12 @@ def _graph_matrix(support: GraphSupport, edge_weights: Tensor) -> Tensor:
 
 
 def _multiply(matrix: Tensor, hidden: Tensor) -> Tensor:
-    """Compute `matrix @ hidden`, for which torch would first fill two results with zeros."""
+    """Compute `matrix @ hidden`; torch's own operator first fills two results with zeros."""
     return torch.addmm(hidden.new_zeros(1, hidden.shape[1]), matrix, hidden, beta=0)
 
 
 def _dots_on_pairs(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
-    """Add L_i . R_j and L_j . R_i for each pair of nodes, L_i . R_i for each loop: [pair]."""
+    """Compute L_i . R_j + L_j . R_i for each pair of nodes, L_i . R_i for each loop: [pair]."""
     rows = left.any(dim=1).nonzero().squeeze(1)
     if 2 * len(rows) < len(left):
         return _dots_of_rows(support, left, right, rows)
@@ -229,7 +229,7 @@ def _dots_on_pairs(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor
 
 
 def _dots_of_rows(support: GraphSupport, left: Tensor, right: Tensor, rows: Tensor) -> Tensor:
-    """Do as `_dots_on_pairs` where all rows of L but those given are 0."""
+    """Compute `_dots_on_pairs` when only the given rows of L are nonzero."""
     starts = support.row_starts.index_select(0, rows)
     lengths = support.row_starts.index_select(0, rows + 1) - starts
     own_starts = torch.cat([lengths.new_zeros(1), lengths.cumsum(0, dtype=lengths.dtype)])
@@ -244,17 +244,17 @@ def _dots_of_rows(support: GraphSupport, left: Tensor, right: Tensor, rows: Tens
 
 
 def _dots_on_edges(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
-    """Multiply row i of L with row j of R for each edge (i, j): [edge]."""
+    """Compute L_i . R_j for each edge (i, j): [edge]."""
     return _sampled(support.row_starts, support.columns, left, right)
 
 
 def _dots_above_diagonal(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
-    """Multiply row i of L with row j of R for each edge i < j: [undirected edge]."""
+    """Compute L_i . R_j for each edge i < j: [undirected edge]."""
     return _sampled(support.upper_starts, support.upper_columns, left, right)
 
 
 def _sampled(row_starts: Tensor, columns: Tensor, left: Tensor, right: Tensor) -> Tensor:
-    """Compute the entries of L R^T that a CSR pattern names, and no others."""
+    """Compute the entries of L R^T that a CSR pattern lists, and no others."""
     shape = (len(left), len(right))
     pattern = csr_tensor(row_starts, columns, left.new_zeros(len(columns)), shape)
     torch.sparse.sampled_addmm(

@@ -1,4 +1,4 @@
-"""Copies of a network's weights, taken while it trains: the best so far, and their mean."""
+"""Copies of a network's weights during training: the best so far, and a running mean."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,32 +8,32 @@ from torch import nn
 
 
 class WeightSnapshot:
-    """A copy of a network's weights that can be put back."""
+    """A copy of a network's weights that can be restored."""
 
     def __init__(self, network: nn.Module) -> None:
         self.network = network
         self.parameters = list(network.parameters())
-        self.kept = [parameter.detach().clone() for parameter in self.parameters]
+        self.saved = [parameter.detach().clone() for parameter in self.parameters]
 
     @torch.no_grad()
     def restore(self) -> None:
-        """Put the copy back into the network."""
-        for kept, parameter in zip(self.kept, self.parameters, strict=True):
-            parameter.copy_(kept)
+        """Copy the saved weights back into the network."""
+        for saved, parameter in zip(self.saved, self.parameters, strict=True):
+            parameter.copy_(saved)
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Give the network the copy for the length of a block."""
-        last = WeightSnapshot(self.network)
+        """Use the saved weights within a block, then restore the current ones."""
+        current = WeightSnapshot(self.network)
         try:
             self.restore()
             yield
         finally:
-            last.restore()
+            current.restore()
 
 
 class BestWeights(WeightSnapshot):
-    """The weights of the lowest loss so far: whole even when a step is cut in the middle."""
+    """The weights of the lowest loss so far; consistent even if a step is interrupted."""
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__(network)
@@ -41,15 +41,15 @@ class BestWeights(WeightSnapshot):
 
     @torch.no_grad()
     def update(self, loss: float) -> None:
-        """Keep the weights of now if this loss is the lowest."""
+        """Save the current weights if this loss is the lowest."""
         if loss < self.loss:
             self.loss = loss
-            for kept, parameter in zip(self.kept, self.parameters, strict=True):
-                kept.copy_(parameter)
+            for saved, parameter in zip(self.saved, self.parameters, strict=True):
+                saved.copy_(parameter)
 
 
 class MeanWeights(WeightSnapshot):
-    """The mean of the weights over the last `n_epochs`, the older ones fading."""
+    """Exponential moving average of the weights over about the last `n_epochs`."""
 
     def __init__(self, network: nn.Module, n_epochs: int) -> None:
         super().__init__(network)
@@ -58,9 +58,9 @@ class MeanWeights(WeightSnapshot):
 
     @torch.no_grad()
     def add(self) -> None:
-        """Take the weights of now into the mean."""
-        # Half of the epochs at first, so that a short training does not hang on its start.
+        """Add the current weights to the mean."""
+        # At first over half of the epochs, so that the initial weights fade quickly.
         self.n_added += 1
-        share = 1 / min(self.n_epochs, 1 + self.n_added // 2)
-        for kept, parameter in zip(self.kept, self.parameters, strict=True):
-            kept.lerp_(parameter, share)
+        rate = 1 / min(self.n_epochs, 1 + self.n_added // 2)
+        for saved, parameter in zip(self.saved, self.parameters, strict=True):
+            saved.lerp_(parameter, rate)

@@ -1,8 +1,14 @@
-"""Where new samples hang on to the fitted ones: their edges in one view.
+"""Inductive inference: logits of new samples from a trained network and its graphs.
 
-A view of features links them to their nearest fitted samples; a given graph has their edges.
+New samples get edges to the fitted ones: to their nearest neighbors in feature views, and those of
+precomputed graphs. These edges are fused, gated and selected like those of the fit. A new sample
+then receives the messages of its fitted neighbors in each convolution; fitted samples receive
+nothing from new ones, so their messages are constants, and new samples do not see each other.
+
+freeze(network) -> InductiveState; InductiveState.logits(new views)
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,25 +24,21 @@ from manyview.graphs.neighbors import NO_NEIGHBOR, nearest_neighbors
 from manyview.graphs.prepare import PreparedViews
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import fusion_coefficients, mixing_weights
-from manyview.layers.node_selection import (
-    NodeSelection,
-    TopKSelection,
-    mean_edge_weight,
-)
+from manyview.layers.node_selection import NodeSelection, TopKSelection, mean_edge_weight
 from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 
 
 @dataclass(frozen=True)
 class NeighborIndex:
-    """One fitted feature view: where to look for the neighbors of new samples.
+    """The fitted samples of a feature view, in which new samples find their neighbors.
 
     Attributes
     ----------
     features
         Scaled features of the fitted samples.
     degrees
-        Degree of each fitted sample in this view's graph, its self-loop counted; 0 for samples
-        that lack the view.
+        Degree of each fitted sample in this view's graph, including its self-loop; 0 for samples
+        without the view.
     """
 
     scaler: ViewScaler
@@ -63,50 +65,28 @@ class NeighborIndex:
 
 @dataclass(frozen=True)
 class GraphIndex:
-    """One given graph: the columns of new rows that belong to fitted samples."""
+    """The fitted samples of a precomputed graph.
+
+    Attributes
+    ----------
+    positions
+        Column of each fitted sample in the rows of new samples.
+    degrees
+        As in `NeighborIndex`.
+    """
 
     positions: np.ndarray
     degrees: np.ndarray
 
     def edges(self, view: View) -> sparse.csr_array:
-        """Take the given edges of new samples to fitted ones that have the view: [new, fitted]."""
+        """Select the edges of new samples to fitted ones that have the view: [new, fitted]."""
         edges = sparse.csr_array(sparse.csr_array(view)[:, self.positions])
         return sparse.csr_array(edges @ sparse.diags_array((self.degrees > 0).astype(np.float64)))
 
 
-def renormalized_edges(
-    anchor: NeighborIndex | GraphIndex, views: MultiView, name: str
-) -> tuple[sparse.csr_array, np.ndarray]:
-    """Renormalize the edges of new samples in one view, Eq. (2): [new, fitted], and degrees [new].
-
-    A degree counts the self-loop; it is infinite for samples that lack the view.
-    """
-    edges = _edges_of(anchor, views, name)
-    degree = np.asarray(edges.sum(axis=1)).ravel() + 1.0
-    scaled = (
-        sparse.diags_array(degree**-0.5)
-        @ edges
-        @ sparse.diags_array(np.where(anchor.degrees > 0, anchor.degrees, np.inf) ** -0.5)
-    )
-    is_present = views.present[:, views.names.index(name)]
-    return sparse.csr_array(scaled), np.where(is_present, degree, np.inf)
-
-
-def _edges_of(anchor: NeighborIndex | GraphIndex, views: MultiView, name: str) -> sparse.csr_array:
-    """Edges of new samples in one view: [new, fitted]; none for samples that lack it."""
-    rows = views.rows_with(name)
-    if rows is None:
-        return anchor.edges(views[name])
-    shape = (len(views), len(anchor.degrees))
-    if not len(rows):
-        return sparse.csr_array(shape)
-    own = sparse.coo_array(anchor.edges(views[name][rows]))
-    return sparse.csr_array((own.data, (rows[own.row], own.col)), shape=shape)
-
-
 @dataclass(frozen=True)
 class SelectionRule:
-    """What node selection learned, for edges it has not seen.
+    """Learned node selection, as a rule for new edges.
 
     Attributes
     ----------
@@ -124,31 +104,31 @@ class SelectionRule:
     threshold: float
     largest: float
 
-    def keep(self, confidence: np.ndarray) -> np.ndarray:
-        """Factor of an edge of this confidence, Eq. (15)-(16)."""
+    def factor(self, confidence: np.ndarray) -> np.ndarray:
+        """Return the factor of edges with this confidence, Eq. (15)-(16)."""
         if self.largest <= 0:
             return np.asarray(confidence >= self.node_confidence.max(), dtype=np.float64)
         return np.asarray(np.maximum(confidence - self.threshold, 0.0) / self.largest)
 
 
 class NewSampleEdges(NamedTuple):
-    """How new samples hang on the fitted ones.
+    """Edges between new and fitted samples.
 
     Attributes
     ----------
     edges, loops
-        [new, fitted] and [new] the selected graph, which the network convolves with.
-    own
-        [new, output] what new samples send to themselves in each convolution.
+        [new, fitted] and [new] the selected graph, which the convolutions use.
+    messages
+        [new, output] message of new samples to themselves in each convolution.
     view_edges
-        [new, fitted] each view's renormalized edges, by name.
+        [new, fitted] renormalized edges in each view, by name.
     view_degrees
-        [new] degrees in each view, the self-loop counted; infinite for samples that lack it.
+        [new] degrees in each view, including the self-loop; infinite for samples without it.
     """
 
     edges: sparse.csr_array
     loops: np.ndarray
-    own: list[np.ndarray]
+    messages: list[np.ndarray]
     view_edges: dict[str, sparse.csr_array]
     view_degrees: dict[str, np.ndarray]
 
@@ -159,23 +139,23 @@ class InductiveState:
 
     Attributes
     ----------
-    anchors
-        One for each view, by name.
+    indexes
+        One per view, by name.
     coefficients
         [view] coefficient of each view graph in the fused graph, Eq. (3)-(7).
     mean_gate, loop_gate
-        Learned gate of an edge, on average, and of a self-loop; 1 without graph learning.
+        Mean learned gate of edges and of self-loops; 1 without graph learning.
     selection
         A rule, a number of edges to keep (top-k), or None.
     input_scaling
-        How scaled views become the network's input; None where there were only graphs.
+        How scaled views become the network's input; None if all views are graphs.
     weights
         Weight matrix of each convolution.
     messages
-        [fitted, output] what the fitted samples send in each convolution: H W.
+        [fitted, output] messages of the fitted samples in each convolution: H W.
     """
 
-    anchors: dict[str, NeighborIndex | GraphIndex]
+    indexes: dict[str, NeighborIndex | GraphIndex]
     coefficients: np.ndarray
     mean_gate: float
     loop_gate: float
@@ -184,23 +164,30 @@ class InductiveState:
     weights: list[np.ndarray]
     messages: list[np.ndarray]
 
+    @property
+    def neighbor_indexes(self) -> dict[str, NeighborIndex]:
+        """The indexes of the feature views, by name."""
+        return {
+            name: index for name, index in self.indexes.items() if isinstance(index, NeighborIndex)
+        }
+
     def logits(self, views: MultiView) -> np.ndarray:
         """Return the logits of new samples: [new, class]."""
         return self.outputs(views)[-1]
 
     def outputs(self, views: MultiView) -> list[np.ndarray]:
-        """Return what each convolution gives for new samples: [new, output], the logits last."""
-        links = self.link(views)
+        """Return the output of each convolution for new samples, [new, output]; logits last."""
+        new = self.connect(views)
         return [
-            np.asarray(links.edges @ messages + links.loops[:, None] * own)
-            for messages, own in zip(self.messages, links.own, strict=True)
+            np.asarray(new.edges @ messages + new.loops[:, None] * own)
+            for messages, own in zip(self.messages, new.messages, strict=True)
         ]
 
-    def link(self, views: MultiView) -> NewSampleEdges:
-        """Link new samples to the fitted ones, and convolve up to the last layer."""
+    def connect(self, views: MultiView) -> NewSampleEdges:
+        """Link new samples to the fitted ones, and compute their messages."""
         view_edges, view_degrees = {}, {}
-        for name, anchor in self.anchors.items():
-            view_edges[name], view_degrees[name] = renormalized_edges(anchor, views, name)
+        for name, index in self.indexes.items():
+            view_edges[name], view_degrees[name] = _renormalized_edges(index, views, name)
         edges, loops = self._fuse(view_edges, view_degrees, views)
         edges, loops = edges * self.mean_gate, loops * self.loop_gate
         edges, loops = self._select(edges, loops)
@@ -210,82 +197,65 @@ class InductiveState:
             own.append(np.maximum(hidden, 0.0) @ weight)
         return NewSampleEdges(edges, loops, own, view_edges, view_degrees)
 
+    def first_messages(self, views: MultiView) -> np.ndarray:
+        """Return the messages of new samples to themselves in the first convolution: H W."""
+        weight = self.weights[0]
+        if self.input_scaling is None:  # the features of fitted samples were one-hot row numbers
+            return np.zeros((len(views), weight.shape[1]))
+        scalers = {name: index.scaler for name, index in self.neighbor_indexes.items()}
+        scaled = list(scale_views(views, scalers).values())
+        present = _present(views, scalers)
+        if present.all():
+            centers = self.input_scaling.center @ weight
+            return np.asarray(self.input_scaling(scaled) @ weight - centers)
+        coefficients, means = self.input_scaling.row_centers(scaled, present)
+        joined = self.input_scaling(scaled, present)
+        return np.asarray(joined @ weight - coefficients @ (means @ weight))
+
     def _fuse(
         self,
         view_edges: dict[str, sparse.csr_array],
         view_degrees: dict[str, np.ndarray],
         views: MultiView,
     ) -> tuple[sparse.csr_array, np.ndarray]:
-        """Fused edges to fitted samples and self-loops, Eq. (3)-(7).
+        """Fuse the views' edges and self-loops, Eq. (3)-(7).
 
-        Each is divided by the coefficients of the views that both of its ends have.
+        Each weight is divided by the sum of the coefficients of the views that both ends have.
         """
         fused = sparse.csr_array((len(views), self.messages[0].shape[0]))
         loops = np.zeros(len(views))
-        for name, coefficient in zip(self.anchors, self.coefficients, strict=True):
+        for name, coefficient in zip(self.indexes, self.coefficients, strict=True):
             fused = sparse.csr_array(fused + coefficient * view_edges[name])
             loops += coefficient / view_degrees[name]
-        return self._shared_out(fused, loops, views)
-
-    def _shared_out(
-        self, fused: sparse.csr_array, loops: np.ndarray, views: MultiView
-    ) -> tuple[sparse.csr_array, np.ndarray]:
-        """Divide by the sum of the coefficients of the views that both ends of an edge have."""
-        order = [views.names.index(name) for name in self.anchors]
-        present = views.present[:, order]
-        fitted = np.column_stack([anchor.degrees > 0 for anchor in self.anchors.values()])
-        if present.all() and fitted.all():
+        new = _present(views, self.indexes)
+        fitted = np.column_stack([index.degrees > 0 for index in self.indexes.values()])
+        if new.all() and fitted.all():
             return fused, loops
         rows = np.repeat(np.arange(len(loops)), np.diff(fused.indptr))
         tiny = np.finfo(np.float32).tiny
         fused = fused.copy()
-        shares = (present[rows] & fitted[fused.indices]) @ self.coefficients
-        fused.data /= np.maximum(shares, tiny)
-        return fused, loops / np.maximum(present @ self.coefficients, tiny)
+        totals = (new[rows] & fitted[fused.indices]) @ self.coefficients
+        fused.data /= np.maximum(totals, tiny)
+        return fused, loops / np.maximum(new @ self.coefficients, tiny)
 
     def _select(
         self, edges: sparse.csr_array, loops: np.ndarray
     ) -> tuple[sparse.csr_array, np.ndarray]:
+        """Select edges and self-loops, Eq. (9)-(16).
+
+        The confidence of a new sample is interpolated from fitted samples of similar score.
+        """
         if self.selection is None:
             return edges, loops
         if isinstance(self.selection, int):
             return _keep_largest(edges, loops, self.selection)
         rule = self.selection
         scores = (np.asarray(edges.sum(axis=1)).ravel() + loops) / (np.diff(edges.indptr) + 1)
-        own = np.interp(scores, rule.scores, rule.confidence)
+        confidence = np.interp(scores, rule.scores, rule.confidence)
         selected = edges.copy()
         rows = np.repeat(np.arange(len(loops)), np.diff(edges.indptr))
-        selected.data *= rule.keep((own[rows] + rule.node_confidence[edges.indices]) / 2)
-        return selected, loops * rule.keep(own)
-
-    def first_messages(self, views: MultiView) -> np.ndarray:
-        """Return what new samples send to themselves in the first convolution: H W."""
-        weight = self.weights[0]
-        if self.input_scaling is None:  # fitted samples had only their own number as feature
-            return np.zeros((len(views), weight.shape[1]))
-        anchors = {n: a for n, a in self.anchors.items() if isinstance(a, NeighborIndex)}
-        scalers = {name: anchor.scaler for name, anchor in anchors.items()}
-        scaled = list(scale_views(views, scalers).values())
-        present = views.present[:, [views.names.index(name) for name in anchors]]
-        if present.all():
-            centers = self.input_scaling.center @ weight
-            return np.asarray(self.input_scaling(scaled) @ weight - centers)
-        shares, means = self.input_scaling.row_centers(scaled, present)
-        joined = self.input_scaling(scaled, present)
-        return np.asarray(joined @ weight - shares @ (means @ weight))
-
-
-def _keep_largest(
-    edges: sparse.csr_array, loops: np.ndarray, n_kept: int
-) -> tuple[sparse.csr_array, np.ndarray]:
-    """Keep the largest entries of each new row, its self-loop among them."""
-    edges, loops = edges.copy(), loops.copy()
-    for row in range(len(loops)):
-        of_row = slice(edges.indptr[row], edges.indptr[row + 1])
-        entries = np.append(edges.data[of_row], loops[row])
-        entries[np.argsort(-entries, kind="stable")[n_kept:]] = 0.0
-        edges.data[of_row], loops[row] = entries[:-1], entries[-1]
-    return edges, loops
+        selected.data *= rule.factor((confidence[rows] + rule.node_confidence[edges.indices]) / 2)
+        return selected, loops * rule.factor(confidence)
 
 
 @torch.no_grad()
@@ -308,15 +278,15 @@ def freeze(
     messages += [
         layer.messages(output.relu()) for layer, output in zip(later, outputs[:-1], strict=True)
     ]
-    anchors: dict[str, NeighborIndex | GraphIndex] = {}
+    indexes: dict[str, NeighborIndex | GraphIndex] = {}
     for (name, graph), present in zip(prepared.graphs.items(), prepared.present.T, strict=True):
         degrees = np.asarray(graph.sum(axis=1)).ravel() + present
         if name in prepared.features:
-            anchors[name] = NeighborIndex(
+            indexes[name] = NeighborIndex(
                 prepared.scalers[name], prepared.features[name], degrees, n_neighbors, metric
             )
         else:
-            anchors[name] = GraphIndex(positions, degrees)
+            indexes[name] = GraphIndex(positions, degrees)
     mean_gate = loop_gate = 1.0
     if network.graph_learning is not None:
         gates = network.graph_learning.gates(support)
@@ -324,7 +294,7 @@ def freeze(
         loop_gate = loops.mean().item()
         mean_gate = between.mean().item() if len(between) else loop_gate
     return InductiveState(
-        anchors=anchors,
+        indexes=indexes,
         coefficients=_array(fusion_coefficients(mixing_weights(network.fusion.logits))),
         mean_gate=mean_gate,
         loop_gate=loop_gate,
@@ -353,6 +323,53 @@ def _selection_rule(
         threshold=selection.threshold.item(),
         largest=max(surplus.max().item(), 0.0),
     )
+
+
+def _renormalized_edges(
+    index: NeighborIndex | GraphIndex, views: MultiView, name: str
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Renormalize the edges of new samples in one view, Eq. (2): [new, fitted], and degrees [new].
+
+    A degree includes the self-loop; it is infinite for samples without the view.
+    """
+    edges = _edges(index, views, name)
+    degrees = np.asarray(edges.sum(axis=1)).ravel() + 1.0
+    scaled = (
+        sparse.diags_array(degrees**-0.5)
+        @ edges
+        @ sparse.diags_array(np.where(index.degrees > 0, index.degrees, np.inf) ** -0.5)
+    )
+    return sparse.csr_array(scaled), np.where(_present(views, [name])[:, 0], degrees, np.inf)
+
+
+def _edges(index: NeighborIndex | GraphIndex, views: MultiView, name: str) -> sparse.csr_array:
+    """Edges of new samples in one view: [new, fitted]; none for samples without the view."""
+    rows = views.rows_with(name)
+    if rows is None:
+        return index.edges(views[name])
+    shape = (len(views), len(index.degrees))
+    if not len(rows):
+        return sparse.csr_array(shape)
+    own = sparse.coo_array(index.edges(views[name][rows]))
+    return sparse.csr_array((own.data, (rows[own.row], own.col)), shape=shape)
+
+
+def _keep_largest(
+    edges: sparse.csr_array, loops: np.ndarray, n_kept: int
+) -> tuple[sparse.csr_array, np.ndarray]:
+    """Keep the largest entries of each new row, including its self-loop."""
+    edges, loops = edges.copy(), loops.copy()
+    for row in range(len(loops)):
+        of_row = slice(edges.indptr[row], edges.indptr[row + 1])
+        entries = np.append(edges.data[of_row], loops[row])
+        entries[np.argsort(-entries, kind="stable")[n_kept:]] = 0.0
+        edges.data[of_row], loops[row] = entries[:-1], entries[-1]
+    return edges, loops
+
+
+def _present(views: MultiView, names: Iterable[str]) -> np.ndarray:
+    """Return which samples have these views: [sample, view] booleans."""
+    return np.asarray(views.present[:, [views.names.index(name) for name in names]])
 
 
 def _array(tensor: Tensor) -> np.ndarray:

@@ -1,23 +1,30 @@
-"""Inputs of a fit that do not depend on labels: scaled views, graphs, features."""
+"""Inputs of a fit that do not depend on labels: scaled views, graphs, features.
 
-from collections.abc import Mapping
+views -> prepare_views -> prepare_inputs -> (MGCNDNS, self-training)
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from scipy import sparse
+from torch import Tensor
 
 from manyview.data.network_input import InputScaling, fit_input
-from manyview.data.views import MultiView
+from manyview.data.views import MultiView, View
 from manyview.graphs.early_fusion import early_fusion_graph
 from manyview.graphs.edge_overlap import overlap_weights
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.prepare import PreparedViews, prepare_views
-from manyview.network.mgcn_dns import NetworkInputs, align_graphs, network_inputs
+from manyview.graphs.support import GraphSupport
+from manyview.layers.graph_convolution import Center, RowCenters
+from manyview.layers.sparse_product import csr_tensor
+from manyview.network.mgcn_dns import NetworkInputs
 from manyview.system.progress import show_message
 
-N_CACHED = 4  # inputs kept at once; each holds a copy of the features
+N_CACHED = 4  # inputs cached at a time; each holds a copy of the features
 
 
 @dataclass(frozen=True)
@@ -31,15 +38,15 @@ class PreparedInputs:
     view_graphs
         Each view's renormalized graph.
     input_scaling
-        None where all views are graphs.
+        None if all views are graphs.
     inputs
-        Inputs of a network over the views' graphs.
+        Inputs of a network with the views' graphs.
     early_fusion_graph
-        Neighbors in all views together, renormalized; None where it was not wanted, or where
-        fewer than two views have features.
+        Nearest neighbors in all views together, renormalized; None if not requested, or with
+        fewer than two feature views.
     teacher_inputs
-        Inputs of a network that makes pseudo-labels: over the views' graphs and, as the last,
-        the early-fusion graph.
+        Inputs of a network that makes pseudo-labels: the views' graphs followed by the
+        early-fusion graph.
     """
 
     views: PreparedViews
@@ -61,7 +68,7 @@ def prepare_inputs(
 ) -> PreparedInputs:
     """Scale the views and build their graphs; `settings` are those of `prepare_views`.
 
-    `early_fusion` also builds the graph of all views together.
+    With `early_fusion`, build the graph of all views together, too.
     """
     prepared = prepare_views(views, **settings)
     view_graphs = prepared.renormalized()
@@ -85,23 +92,69 @@ def prepare_inputs(
 def cached_inputs(
     cache: dict[Any, Any] | None, views: MultiView, device: torch.device, **settings: Any
 ) -> PreparedInputs:
-    """Take prepared inputs from the cache of fits on the same samples, or prepare and add them.
+    """Return prepared inputs from the cache of fits on the same samples, or prepare them.
 
-    Only the last few are kept. The cache must belong to these very views; None caches nothing.
+    The cache keeps the most recently used. It must belong to these views; None caches nothing.
     """
     if cache is None:
         return prepare_inputs(views, device, **settings)
-    kept = cache.setdefault("prepared_inputs", {})
+    cached = cache.setdefault("prepared_inputs", {})
     key = repr((str(device), sorted(settings.items())))
-    prepared: PreparedInputs = kept.pop(key, None) or prepare_inputs(views, device, **settings)
-    kept[key] = prepared  # last used, last dropped
-    while len(kept) > N_CACHED:
-        kept.pop(next(iter(kept)))
+    prepared: PreparedInputs = cached.pop(key, None) or prepare_inputs(views, device, **settings)
+    cached[key] = prepared  # the most recently used is last
+    while len(cached) > N_CACHED:
+        cached.pop(next(iter(cached)))
     return prepared
 
 
+def network_inputs(
+    graphs: Sequence[sparse.csr_array],
+    features_by_view: Sequence[View],
+    input_scaling: InputScaling | None,
+    device: torch.device,
+    present: np.ndarray | None = None,
+) -> NetworkInputs:
+    """Align the renormalized view graphs on one support and move the inputs to the device.
+
+    Without feature views (`input_scaling` is None), the features are the identity matrix.
+    `present` is True for samples that have a feature view, [sample, view]; None if all have all.
+    """
+    support, weights = align_graphs(graphs)
+    center: Center | None = None
+    if input_scaling is None:
+        features = _as_tensor(sparse.csr_array(sparse.eye_array(support.n_samples)))
+    else:
+        features = _as_tensor(input_scaling(features_by_view, present))
+        center = torch.from_numpy(input_scaling.center).to(device)
+        if present is not None:
+            factors = input_scaling.row_centers(features_by_view, present)
+            center = RowCenters(*(torch.from_numpy(factor).to(device) for factor in factors))
+    return NetworkInputs(support.to(device), weights.to(device), features.to(device), center)
+
+
+def align_graphs(graphs: Sequence[sparse.csr_array]) -> tuple[GraphSupport, Tensor]:
+    """Align renormalized graphs on one support; return it and their weights, [pair, graph]."""
+    # Samples that have a view have a self-loop in its graph.
+    present = np.column_stack([graph.diagonal() > 0 for graph in graphs])
+    support = GraphSupport.from_graphs(graphs).with_present(present)
+    weights = torch.empty(support.n_pairs, len(graphs))
+    for number, graph in enumerate(graphs):
+        weights[:, number] = support.weights_of(graph)
+    return support, weights
+
+
 def show_recalls(recalls: Mapping[str, float]) -> None:
-    """Show the fraction of true neighbors found in each view, where not all were."""
+    """Show the fraction of true neighbors found in each view, unless all were found."""
     if min(recalls.values(), default=1.0) < 1:
         found = ", ".join(f"{recall:.1%} in {view}" for view, recall in recalls.items())
         show_message(f"true neighbors found: {found}")
+
+
+def _as_tensor(features: View) -> Tensor:
+    if not isinstance(features, sparse.csr_array):
+        return torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32))
+    starts, columns = (
+        torch.from_numpy(part.astype(np.int64)) for part in (features.indptr, features.indices)
+    )
+    values = torch.from_numpy(features.data.astype(np.float32))
+    return csr_tensor(starts, columns, values, features.shape)

@@ -1,4 +1,4 @@
-"""The pass of a fitted network, run again from what the model keeps: whole, or without a view."""
+"""Replay the forward pass of a fitted network, with all views or without one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,20 +24,20 @@ Select = Callable[[GraphSupport, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class NetworkReplay:
-    """Everything one pass over the fitted samples needs, in float64.
+    """Everything a forward pass over the fitted samples needs, in float64.
 
     Attributes
     ----------
     support, view_weights
-        Where the edges are, and each view's renormalized graph on them: [pair, view].
+        The edges, and each view's renormalized graph on them: [pair, view].
     coefficients
         [view] coefficient of each view graph in the fused graph.
     gates
         [pair] learned gates; None without graph learning.
     select
-        Node selection with what it learned; None where all edges stay.
+        Learned node selection; None if all edges are kept.
     inductive_state
-        Weights, first messages, and the features behind them.
+        Weights, first messages, and the features they are computed from.
     present
         [sample, view] True where the sample has the view.
     """
@@ -61,8 +61,8 @@ class NetworkReplay:
         rank_axis: str,
         ranking: str,
     ) -> "NetworkReplay":
-        """Put a fitted model's parts together again."""
-        # Whoever has a view has a self-loop in its graph.
+        """Build the replay from the parts of a fitted model."""
+        # Samples that have a view have a self-loop in its graph.
         present = np.column_stack([graph.diagonal() > 0 for graph in view_graphs])
         support = GraphSupport.from_graphs(view_graphs).with_present(present)
         return cls(
@@ -80,11 +80,10 @@ class NetworkReplay:
     def logits(self, left_out: int | None = None) -> np.ndarray:
         """Return the logits of all fitted samples, [sample, class], with or without a view.
 
-        Nothing is learned anew. The left-out view's edges go, the coefficients of the other
-        views are scaled up to a sum of 1, nodes are selected anew by the learned threshold, and
-        the view's features are set to their mean. Where no other view has features they stay,
-        because nothing would be left to convolve, and a sample that has no other view keeps its
-        logits, because nothing would be left to say of it.
+        Nothing is retrained. The edges of the omitted view are removed, the coefficients of the
+        other views rescaled to sum to 1, nodes selected again by the learned threshold, and the
+        view's features set to their mean. If no other view has features, they stay, because
+        nothing else could be convolved; a sample without another view keeps its logits.
         """
         logits = self.outputs(left_out)[-1]
         if left_out is not None:
@@ -94,46 +93,46 @@ class NetworkReplay:
         return logits
 
     def outputs(self, left_out: int | None = None) -> list[np.ndarray]:
-        """Return what each convolution gives: [sample, output], the logits last."""
+        """Return the output of each convolution: [sample, output], the logits last."""
         coefficients = self.coefficients.copy()
         if left_out is not None:
             coefficients[left_out] = 0.0
             coefficients /= coefficients.sum()
         graph = weigh_views(
-            self.view_weights, torch.from_numpy(coefficients), self.support.shared_views
+            self.view_weights, torch.from_numpy(coefficients), self.support.view_masks
         )
         if self.gates is not None:
             graph = graph * self.gates
         if self.select is not None:
             graph = self.select(self.support, graph)
         matrix = self.support.matrix_of(graph)
-        found = [np.asarray(matrix @ self._first_messages(left_out))]
+        outputs = [np.asarray(matrix @ self._first_messages(left_out))]
         for weight in self.inductive_state.weights[1:]:
-            messages = np.maximum(found[-1], 0.0) @ weight.astype(np.float64)
-            found.append(np.asarray(matrix @ messages))
-        return found
+            messages = np.maximum(outputs[-1], 0.0) @ weight.astype(np.float64)
+            outputs.append(np.asarray(matrix @ messages))
+        return outputs
 
     def _first_messages(self, left_out: int | None) -> np.ndarray:
         inductive_state = self.inductive_state
         messages = inductive_state.messages[0].astype(np.float64)
-        anchors = [
-            (number, anchor)
-            for number, anchor in enumerate(inductive_state.anchors.values())
-            if isinstance(anchor, NeighborIndex)
+        indexes = [
+            (number, index)
+            for number, index in enumerate(inductive_state.indexes.values())
+            if isinstance(index, NeighborIndex)
         ]
         scaling = inductive_state.input_scaling
-        if scaling is None or len(anchors) == 1:
+        if scaling is None or len(indexes) == 1:
             return messages
-        present = self.present[:, [number for number, _ in anchors]]
+        present = self.present[:, [number for number, _ in indexes]]
         scale = present_scale(present)[:, None]
         start = 0
-        for (number, anchor), factor in zip(anchors, scaling.factors, strict=True):
-            columns = slice(start, start + anchor.features.shape[1])
+        for (number, index), factor in zip(indexes, scaling.factors, strict=True):
+            columns = slice(start, start + index.features.shape[1])
             start = columns.stop
             if number == left_out:
                 weight = inductive_state.weights[0][columns].astype(np.float64)
                 mean = np.outer(self.present[:, number], scaling.center[columns] @ weight)
-                messages = messages - scale * ((anchor.features @ weight) * factor - mean)
+                messages = messages - scale * ((index.features @ weight) * factor - mean)
         return messages
 
 
@@ -147,7 +146,7 @@ def _selection(
     threshold = torch.tensor(rule.threshold, dtype=torch.float64)
 
     def select(support: GraphSupport, graph: Tensor) -> Tensor:
-        # Ranked in single precision, as while learning: it takes half the time.
+        # Ranked in single precision, as in training; double takes twice the time.
         scores = mean_edge_weight(support, graph.float())
         confidence = node_confidence(scores, tau, rank_axis, ranking).double()
         return select_edges(support, graph, confidence, threshold)

@@ -1,9 +1,9 @@
-"""A linear classifier of features that were spread over a graph: the model of SSGCN.
+"""Logistic regression on features propagated over a graph: the model of SSGCN.
 
-features -> spread -> LogisticRegression
+features -> diffuse -> LogisticRegression
 
-Of few labels it learns more safely than a network does: it has one weight a feature and class,
-and nothing is drawn at random.
+With few labels it is more robust than a network: it has one weight per feature and class, and
+nothing is random.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from manyview.data.labels import UNKNOWN
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
-from manyview.layers.propagation import spread, spread_rows
+from manyview.layers.propagation import diffuse, diffuse_rows
 from manyview.network.mgcn_dns import NetworkInputs
 from manyview.network.training import TrainingCurve, train_network
 from manyview.numerics import softmax
 
-SHORT_WALKS: dict[str, Any] = {"n_steps": 4, "alpha": 0.05}
-# How SSGCN is trained by default.
+PROPAGATION: dict[str, Any] = {"n_steps": 4, "alpha": 0.05}
+# The defaults of SSGCN.
 TRAINING: dict[str, Any] = {
     "learning_rate": 0.2,
     "weight_decay": 1e-5,
@@ -36,7 +36,7 @@ TRAINING: dict[str, Any] = {
 
 
 class LogisticRegression(nn.Module):
-    """Multinomial logistic regression: logits X Theta + b, from 0.
+    """Multinomial logistic regression: logits X Theta + b, initialized with 0.
 
     Shapes
     ------
@@ -50,13 +50,13 @@ class LogisticRegression(nn.Module):
         self.bias = nn.Parameter(torch.zeros(n_classes))
 
     def forward(self, features: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """Return the logits; nothing is drawn."""
+        """Return the logits; `generator` is not used."""
         return features @ self.weight + self.bias
 
 
 @dataclass(frozen=True)
-class LinearWalks:
-    """Features and the graph they are spread over.
+class SpectralRegression:
+    """Logistic regression on features diffused over a graph.
 
         Xbar = alpha X + (1 - alpha)/K sum_{k=1..K} T^k X,   Z = softmax(Xbar Theta + b)
 
@@ -65,9 +65,9 @@ class LinearWalks:
     graph
         [pair] T, symmetric.
     features, center
-        X, and what is subtracted from it (see `GraphConvolution`).
+        X, and the offset subtracted from it (see `GraphConvolution`).
     n_steps, alpha
-        Longest walk K, and the share of a sample's own features.
+        Number of hops K, and the weight of a sample's own features.
     """
 
     support: GraphSupport
@@ -78,24 +78,13 @@ class LinearWalks:
     alpha: float
 
     def fit(
-        self,
-        y_encoded: np.ndarray,
-        n_classes: int,
-        generator: torch.Generator,
-        **settings: Any,
+        self, y_encoded: np.ndarray, n_classes: int, generator: torch.Generator, **settings: Any
     ) -> tuple[LogisticRegression, TrainingCurve]:
-        """Learn Theta and b from the labeled samples; settings are those of `train_network`."""
+        """Learn Theta and b from the labeled samples; `settings` are those of `train_network`."""
         is_labeled = np.flatnonzero(y_encoded != UNKNOWN)
         rows = torch.from_numpy(is_labeled).to(self.graph.device)
-        labeled = spread_rows(
-            self.support,
-            self.graph,
-            self.features,
-            self.center,
-            rows,
-            n_steps=self.n_steps,
-            alpha=self.alpha,
-        )
+        inputs = self.support, self.graph, self.features, self.center
+        labeled = diffuse_rows(*inputs, rows, n_steps=self.n_steps, alpha=self.alpha)
         head = LogisticRegression(self.features.shape[1], n_classes).to(self.graph.device)
         curve = train_network(
             head,
@@ -108,19 +97,21 @@ class LinearWalks:
         return head, curve
 
     def convolution(self, head: LogisticRegression) -> GraphConvolution:
-        """Make the convolution whose messages are X Theta."""
-        with torch.random.fork_rng(devices=[]):  # it would draw weights, which are not used
-            made = GraphConvolution(*head.weight.shape).to(head.weight.device)
+        """Return the convolution whose messages are X Theta."""
+        with torch.random.fork_rng(devices=[]):  # its initial weights are not used
+            convolution = GraphConvolution(*head.weight.shape).to(head.weight.device)
         with torch.no_grad():
-            made.weight.copy_(head.weight)
-        return made
+            convolution.weight.copy_(head.weight)
+        return convolution
 
     @torch.no_grad()
     def logits(self, head: LogisticRegression) -> Tensor:
         """Return the logits of all samples: [sample, class]."""
         messages = self.convolution(head).messages(self.features, self.center)
-        walked = spread(self.support, self.graph, messages, n_steps=self.n_steps, alpha=self.alpha)
-        return walked + head.bias
+        diffused = diffuse(
+            self.support, self.graph, messages, n_steps=self.n_steps, alpha=self.alpha
+        )
+        return diffused + head.bias
 
 
 def linear_probabilities(
@@ -130,9 +121,9 @@ def linear_probabilities(
     n_classes: int,
     class_weight: np.ndarray | None,
 ) -> np.ndarray:
-    """Predict by short walks over the weighted sum of the graphs: [sample, class].
+    """Predict by regression on the weighted sum of the graphs: [sample, class].
 
-    Ctrl-C ends it: there is no network to fall back on yet.
+    Ctrl-C is raised again, because there is no network to fall back on yet.
 
     Shapes
     ------
@@ -142,20 +133,20 @@ def linear_probabilities(
     """
     support, view_weights, features, center = inputs
     weights = torch.from_numpy(graph_weights).to(view_weights)
-    graph = weigh_views(view_weights, weights, support.shared_views)
-    walks = LinearWalks(support, graph, features, center, **SHORT_WALKS)
-    nothing_drawn = torch.Generator(device=graph.device)
+    graph = weigh_views(view_weights, weights, support.view_masks)
+    model = SpectralRegression(support, graph, features, center, **PROPAGATION)
+    unused = torch.Generator(device=graph.device)
     with catch_warnings():
-        simplefilter("ignore", ConvergenceWarning)  # of what is not the fit's own training
-        head, curve = walks.fit(
+        simplefilter("ignore", ConvergenceWarning)  # this is not the training that the user set up
+        head, curve = model.fit(
             y_encoded,
             n_classes,
-            nothing_drawn,
+            unused,
             class_weight=class_weight,
             verbose=False,
             context=FitContext(),
             **TRAINING,
         )
-    if curve.stopped == "interrupted":  # before there is a network to keep
+    if curve.stopped == "interrupted":
         raise KeyboardInterrupt
-    return softmax(walks.logits(head).cpu().numpy())
+    return softmax(model.logits(head).cpu().numpy())

@@ -1,4 +1,4 @@
-"""Training, Eq. (19): cross-entropy on the labeled samples, Adam, until it has converged."""
+"""Training, Eq. (19): cross-entropy on the labeled samples, minimized by Adam."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -16,22 +16,22 @@ from manyview.errors import InputError, warn_user
 from manyview.network.checkpoints import BestWeights, MeanWeights
 from manyview.system.progress import epoch_progress
 
-ONE_THREAD_BELOW = 5_000  # samples; an epoch of fewer is many short steps
-SMOOTHING = 10  # epochs averaged: dropout makes a single loss jump
+ONE_THREAD_BELOW = 5_000  # samples; with fewer, operations are too short for threads
+WINDOW = 10  # epochs averaged, because dropout makes single losses noisy
 Loss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 AfterStep = Callable[[Callable[[], Tensor]], None]
 
 
 @dataclass
 class TrainingCurve:
-    """What each epoch gave.
+    """Loss and accuracy by epoch.
 
     Attributes
     ----------
     loss
-        Cross-entropy on the labeled samples, with dropout on.
+        Cross-entropy on the labeled samples, with dropout.
     labeled_accuracy
-        Share of the labeled samples that the same pass got right.
+        Accuracy on the labeled samples in the same pass.
     stopped
         "converged", "max_epochs", "interrupted" or "callback".
     """
@@ -47,25 +47,25 @@ class TrainingCurve:
 
     @property
     def was_cut_short(self) -> bool:
-        """Whether the user ended it, by Ctrl-C or a callback."""
+        """Whether Ctrl-C or a callback ended it."""
         return self.stopped in ("interrupted", "callback")
 
     def has_converged(self, tol: float) -> bool:
-        """Say whether the last ten epochs lowered the mean loss by less than `tol`."""
-        if self.n_epochs < 2 * SMOOTHING:
+        """Return whether the last ten epochs lowered the mean loss by less than `tol`."""
+        if self.n_epochs < 2 * WINDOW:
             return False
-        before = sum(self.loss[-2 * SMOOTHING : -SMOOTHING]) / SMOOTHING
-        return before - sum(self.loss[-SMOOTHING:]) / SMOOTHING < tol
+        before = sum(self.loss[-2 * WINDOW : -WINDOW]) / WINDOW
+        return before - sum(self.loss[-WINDOW:]) / WINDOW < tol
 
     def has_reached(self, target_loss: float | None) -> bool:
-        """Say whether the mean loss of the last ten epochs is at most the target."""
-        if target_loss is None or self.n_epochs < SMOOTHING:
+        """Return whether the mean loss of the last ten epochs is at most the target."""
+        if target_loss is None or self.n_epochs < WINDOW:
             return False
-        return sum(self.loss[-SMOOTHING:]) / SMOOTHING <= target_loss
+        return sum(self.loss[-WINDOW:]) / WINDOW <= target_loss
 
 
-# Gets the curve so far, and a block in which the network has the weights it would be left with;
-# says whether to stop.
+# Takes the curve so far, and a context manager under which the network has its averaged weights;
+# returns whether to stop.
 OnEpoch = Callable[[TrainingCurve, Callable[[], AbstractContextManager[None]]], bool | None]
 
 
@@ -74,8 +74,8 @@ def labeled_cross_entropy(
 ) -> Tensor:
     """Mean cross-entropy of the labeled samples: L, Eq. (19).
 
-    The paper sums; the mean differs by a constant, which Adam ignores, and keeps the
-    tolerance of convergence the same for few and many labels.
+    The paper sums. The mean differs by a constant factor, which Adam ignores, and makes the
+    convergence tolerance independent of the number of labels.
 
     Shapes
     ------
@@ -121,9 +121,9 @@ def train(
 ) -> TrainingCurve:
     """Fit the network to the labeled samples, in place.
 
-    Stops when the loss has converged or after `max_epochs`. The network is left with the mean
-    of its weights over about the last ten epochs, because dropout makes each single epoch's
-    jump. Ctrl-C ends the training and keeps the weights of the lowest loss so far.
+    Training stops when the loss has converged or after `max_epochs`. The network then has the
+    mean of its weights over about the last ten epochs, because dropout makes single epochs noisy.
+    Ctrl-C ends the training and restores the weights of the lowest loss so far.
 
     Parameters
     ----------
@@ -132,23 +132,23 @@ def train(
     labels
         [sample] class numbers, -1 where unknown.
     target_loss
-        A loss at which a network that has learned before need not go on.
+        A mean loss at which training stops, for networks that continue from earlier weights.
     not_decayed
-        Parameters of the network that `weight_decay` leaves alone.
+        Parameters of the network without weight decay.
     loss_of
-        Loss of the labeled samples' rows, their labels and the weights of the classes.
+        Loss from the logits of the labeled samples, their labels and the class weights.
     soft_targets
-        Targets and weights of all samples, learned besides the labels (see `distillation_loss`).
+        Targets and weights of all samples, in addition to labels (see `distillation_loss`).
     generator
-        Source of the dropout's randomness.
+        Source of randomness of the dropout.
     before_epoch
         Called before every epoch.
     after_step
-        Called after every step of Adam, for what the network learns in another way, with a
-        function that runs a fresh pass and returns its loss.
+        Called after every step of Adam, for parameters that are learned in another way, with a
+        function that runs another forward pass and returns its loss.
     on_epoch
-        Called after every epoch with the curve so far, and a function that makes a block in which
-        the network has the weights it would be left with; True stops the training.
+        Called after every epoch with the curve so far, and a context manager under which the
+        network has its averaged weights; True stops the training.
     """
     is_labeled = (labels >= 0).nonzero().squeeze(1)
     known = labels[is_labeled]
@@ -157,7 +157,7 @@ def train(
     )
     curve = TrainingCurve()
     best = BestWeights(network)
-    mean = MeanWeights(network, SMOOTHING)
+    mean = MeanWeights(network, WINDOW)
 
     def run() -> tuple[Tensor, Tensor]:
         every_logits = network(*inputs, generator=generator)
@@ -206,10 +206,10 @@ def train(
 
 @contextmanager
 def threads_for(n_samples: int) -> Iterator[None]:
-    """Train on few samples with one thread, and leave the number as it was.
+    """Use one thread for few samples within a block.
 
-    Threads wait for each other after every step. Where steps are short they gain little, and on
-    a machine that is busy otherwise each wait costs more than the step.
+    Threads synchronize after every operation. Short operations gain little, and on a busy machine
+    each synchronization takes longer than the operation.
     """
     before = torch.get_num_threads()
     if n_samples < ONE_THREAD_BELOW:
@@ -235,27 +235,31 @@ def train_network(
     keeps_previous: bool = False,
     **settings: Any,
 ) -> TrainingCurve:
-    """Train as the `fit` of a classifier does: from numpy, with progress and callbacks.
+    """Train from numpy arrays, with progress and callbacks, as the `fit` of a classifier does.
 
     Parameters
     ----------
     soft_targets
-        [sample, class] targets and [sample] weights, learned besides the labels.
+        [sample, class] targets and [sample] weights, in addition to the labels.
     logits_of_all
-        Computes the logits of all samples for callbacks, where the network is trained on some.
+        Computes the logits of all samples for callbacks, if the network is trained on some rows.
     keeps_previous
-        Whether an interrupted fit falls back on the network of the stage before; the warning
-        says so.
+        Whether an interrupted fit returns the network of the previous stage; used in the warning.
     settings
         The other settings of `train`.
     """
     device = generator.device
+    weight = None if class_weight is None else torch.tensor(class_weight).float().to(device)
+    soft = None
+    if soft_targets is not None:
+        targets, weights = (torch.from_numpy(values).to(device) for values in soft_targets)
+        soft = targets, weights
     run = (lambda: network(*inputs)) if logits_of_all is None else logits_of_all
-    tasks, observer = context.tasks, context.observer
+    callbacks, observer = context.callbacks, context.observer
 
     @torch.no_grad()
     def run_whole() -> np.ndarray:
-        network.eval()  # `train` turns it back
+        network.eval()  # `train` switches back
         return np.asarray(run().cpu().numpy())
 
     def end_epoch(
@@ -269,7 +273,7 @@ def train_network(
             show_progress(curve.n_epochs, curve.loss[-1])
         if observer is not None:
             observer(run_whole().argmax(axis=1))
-        return tasks is not None and tasks.end_epoch(curve, averaged_logits)
+        return callbacks is not None and callbacks.end_epoch(curve, averaged_logits)
 
     with (
         epoch_progress(max_epochs) if verbose else nullcontext() as show_progress,
@@ -280,38 +284,26 @@ def train_network(
             inputs,
             torch.from_numpy(y_encoded).to(device),
             max_epochs=max_epochs,
-            class_weight=None
-            if class_weight is None
-            else torch.tensor(class_weight).float().to(device),
-            soft_targets=None
-            if soft_targets is None
-            else (
-                torch.from_numpy(soft_targets[0]).to(device),
-                torch.from_numpy(soft_targets[1]).to(device),
-            ),
+            class_weight=weight,
+            soft_targets=soft,
             generator=generator,
-            before_epoch=None if tasks is None else tasks.begin_epoch,
+            before_epoch=None if callbacks is None else callbacks.begin_epoch,
             on_epoch=end_epoch,
             **settings,
         )
     if curve.stopped == "interrupted":
-        kept = (
-            "the network of the stage before is kept"
-            if keeps_previous
-            else "the weights of the lowest loss so far are kept"
-        )
-        warn_user(
-            f"fit was interrupted after {curve.n_epochs} epochs; {kept}.",
-            ConvergenceWarning,
-        )
+        kept = "the weights of the lowest loss so far are kept"
+        if keeps_previous:
+            kept = "the network of the stage before is kept"
+        warn_user(f"fit was interrupted after {curve.n_epochs} epochs; {kept}.", ConvergenceWarning)
     return curve
 
 
 def _decay_groups(
     network: nn.Module, weight_decay: float, not_decayed: Collection[nn.Parameter]
 ) -> list[dict[str, Any]]:
-    kept = {id(parameter) for parameter in not_decayed}
-    decayed = [parameter for parameter in network.parameters() if id(parameter) not in kept]
+    excluded = {id(parameter) for parameter in not_decayed}
+    decayed = [parameter for parameter in network.parameters() if id(parameter) not in excluded]
     groups = [
         {"params": decayed, "weight_decay": weight_decay},
         {"params": list(not_decayed), "weight_decay": 0.0},
@@ -320,7 +312,7 @@ def _decay_groups(
 
 
 def pick_device(device: str) -> torch.device:
-    """Turn "auto" into a GPU where there is one, and refuse what torch does not have."""
+    """Resolve "auto" to a GPU if there is one, and refuse a device that torch does not have."""
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

@@ -76,5 +76,5 @@ def explain_run(
         method=record["method"],
         n_samples=len(ids),
         explanation=explanation,
-        view_effects=explainer.view_effects(explainer.given),
+        view_effects=explainer.view_effects(explainer.y_encoded),
     )

@@ -1,4 +1,4 @@
-"""Sixteen points that stand for an interval."""
+"""Sixteen Chebyshev points represent an interval."""
 
 import torch
 

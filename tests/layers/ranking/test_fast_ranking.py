@@ -4,12 +4,12 @@ import dense_reference
 import numpy as np
 import pytest
 import torch
+from models import manyview
 
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-from manyview.layers import fast_ranking
 from manyview.layers.node_selection import node_confidence
+from manyview.layers.ranking import fast_ranking
 from manyview.layers.ranking.fast_ranking import FastRanking, fast_gain
 from manyview.layers.ranking.rank_blocks import RankBlocks
 from manyview.layers.ranking.ranking import FAST_FROM, discounted_gain
@@ -37,7 +37,7 @@ def scores_of(name, n_nodes, generator):
     other = torch.rand(n_nodes, generator=generator, dtype=torch.float64)
     normal = torch.randn(n_nodes, generator=generator, dtype=torch.float64)
     outlier = torch.tensor([1e3], dtype=torch.float64)
-    spread = torch.where(other < 0.6, 1 + 1e-2 * normal, 3 + normal)
+    scale = torch.where(other < 0.6, 1 + 1e-2 * normal, 3 + normal)
     return {
         "uniform": uniform,
         "mean edge weights": 0.05 + 0.01 * normal,
@@ -50,7 +50,7 @@ def scores_of(name, n_nodes, generator):
         "many ties": (n_nodes / 10 * uniform).floor() / (n_nodes / 10),
         "an outlier": torch.cat([0.1 * uniform[1:], outlier]),
         "equal but one": torch.cat([torch.full_like(uniform[1:], 0.3), outlier]),
-        "several scales": torch.where(other < 0.3, 1e-4 * normal, spread),
+        "several scales": torch.where(other < 0.3, 1e-4 * normal, scale),
         "log-normal": (2 * normal).exp(),
     }[name].float()
 
@@ -65,7 +65,7 @@ def with_gradient(scores, incoming, temperature, ranking):
 def assert_fast_is_near_exact(scores, temperature, generator):
     """Hold float32 scores to confidence within 1e-4, gradient within 1e-3 of its largest entry.
 
-    Both are asked to be ten times better than that.
+    Both must be ten times better than that.
     """
     incoming = torch.randn(len(scores), generator=generator)
     exact, exact_gradient = with_gradient(scores.double(), incoming, temperature, "exact")
@@ -110,7 +110,7 @@ def test_fast_confidence_is_near_the_exact_one_at_all_sizes(generator, name, tem
 def test_fast_confidence_is_near_the_exact_one_on_learned_graphs(generator, dataset, max_epochs):
     data = load_dataset(dataset)
     labels = hide_labels(data.labels, 0.1, random_state=0)
-    model = MGCNDNSClassifier(max_epochs=max_epochs, n_neighbors=10, random_state=0)
+    model = manyview(max_epochs=max_epochs, n_neighbors=10, random_state=0)
     model.fit(data.views, labels)
     for graph in (model.fused_graph_, model.refined_graph_):
         n_edges = np.diff(graph.tocsc().indptr)
@@ -154,7 +154,7 @@ def test_fast_gain_passes_gradcheck(generator, temperature):
 
 
 @pytest.mark.parametrize("temperature", [0.01, 1.0])
-def test_equal_scores_share_one_gain(generator, temperature):
+def test_equal_scores_have_equal_gains(generator, temperature):
     scores = torch.randint(0, 50, (4000,), generator=generator) / 50
     gain = fast_gain(scores, temperature)
     for value in scores.unique():
@@ -227,14 +227,14 @@ def test_entries_grow_no_faster_than_nodes(generator, name):
         assert max(counts) < 200
 
 
-@pytest.mark.parametrize("max_turn", [20.0, 40.0, 80.0])
+@pytest.mark.parametrize("max_change", [20.0, 40.0, 80.0])
 @pytest.mark.parametrize("name", ["uniform", "gamma", "twenty values", "several scales"])
-def test_expected_error_shows_blocks_that_are_too_coarse(generator, name, max_turn):
+def test_expected_error_shows_blocks_that_are_too_coarse(generator, name, max_change):
     scores = scores_of(name, 3000, generator).double()
-    coarse = FastRanking(RankBlocks(SortedScores(scores, 1.0), max_turn))
+    coarse = FastRanking(RankBlocks(SortedScores(scores, 1.0), max_change))
     exact = discounted_gain(scores, 1.0, ranking="exact")[coarse.order]
     error = (coarse.gain - exact).abs().max() / (exact.max() - exact.min())
-    assert error > 1e-4 or max_turn < 40
+    assert error > 1e-4 or max_change < 40
     assert coarse.error.max() > min(error, 1.0) / 3
 
 
@@ -244,7 +244,7 @@ def test_too_coarse_blocks_are_halved_until_the_error_is_small(generator, monkey
     n_tried = []
 
     def coarse_blocks(ranked):
-        return RankBlocks(ranked, max_turn=200.0)
+        return RankBlocks(ranked, max_change=200.0)
 
     def counted(blocks):
         n_tried.append(len(blocks.sizes))
@@ -255,8 +255,8 @@ def test_too_coarse_blocks_are_halved_until_the_error_is_small(generator, monkey
     gain = fast_gain(scores, 1.0)
     assert len(n_tried) > 1
     assert n_tried == sorted(n_tried)
-    spread = (exact.max() - exact.min()).item()
-    torch.testing.assert_close(gain, exact, rtol=0, atol=1e-5 * spread)
+    scale = (exact.max() - exact.min()).item()
+    torch.testing.assert_close(gain, exact, rtol=0, atol=1e-5 * scale)
 
 
 def test_auto_is_fast_for_many_nodes_only(generator):

@@ -1,4 +1,4 @@
-"""Blocks of positions and what their points stand for."""
+"""Blocks of positions and their interpolation points."""
 
 import pytest
 import torch
@@ -88,7 +88,7 @@ def test_rank_points_sum_polynomials_as_all_ranks_do(blocks, generator):
             torch.testing.assert_close(found, expected)
 
 
-def test_score_points_collect_and_spread_polynomials_exactly(blocks, generator):
+def test_score_points_sum_and_interpolate_polynomials_exactly(blocks, generator):
     nodes, ranked = ScorePoints(blocks), blocks.ranked
     of_node = blocks.of_unit.repeat_interleave(N_POINTS)[: ranked.n_nodes]
     local = ranked.scores - ranked.scores[nodes.middles[of_node]]
@@ -99,8 +99,8 @@ def test_score_points_collect_and_spread_polynomials_exactly(blocks, generator):
         expected = torch.zeros(len(blocks.starts)).double()
         expected.index_add_(0, of_node, by_node * at_nodes)
         torch.testing.assert_close((collected * at_points).sum(dim=1), expected)
-        spread = nodes.spread(at_points[:, None]).flatten()[: ranked.n_nodes]
-        torch.testing.assert_close(spread, at_nodes)
+        interpolated = nodes.interpolate(at_points[:, None]).flatten()[: ranked.n_nodes]
+        torch.testing.assert_close(interpolated, at_nodes)
 
 
 def test_logits_of_single_units_are_those_of_the_equation(generator):

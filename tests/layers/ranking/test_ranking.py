@@ -6,7 +6,7 @@ import dense_reference
 import pytest
 import torch
 
-from manyview.layers import ranking
+from manyview.layers.ranking import ranking
 from manyview.layers.ranking.ranking import discounted_gain, rank_discount
 
 
@@ -177,7 +177,7 @@ def test_float32_stays_near_the_dense_float64(generator, name, temperature):
     torch.testing.assert_close(gradient.double(), exact_gradient, rtol=0, atol=2e-5 * largest)
 
 
-def test_what_lies_outside_the_window_is_below_rounding(generator):
+def test_probabilities_outside_the_window_are_below_rounding(generator):
     scores = 0.05 + 0.01 * torch.randn(700, generator=generator, dtype=torch.float64)
     torch.testing.assert_close(
         discounted_gain(scores, 0.01), dense_gain(scores, 0.01), rtol=1e-11, atol=0
@@ -185,7 +185,7 @@ def test_what_lies_outside_the_window_is_below_rounding(generator):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_equal_scores_share_one_gain(generator, dtype):
+def test_equal_scores_have_equal_gains(generator, dtype):
     scores = torch.randint(0, 20, (500,), generator=generator).to(dtype) / 20
     gain = discounted_gain(scores, 0.3, ranking="exact")
     assert gain.dtype == dtype

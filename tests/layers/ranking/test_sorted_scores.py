@@ -1,4 +1,4 @@
-"""Scores in descending order and how far rows of the rank probabilities reach."""
+"""Sorted scores, and the reach of rows of the rank probabilities."""
 
 import pytest
 import torch

@@ -24,7 +24,7 @@ def test_effects_of_removed_views_are_measured_on_hidden_labels_alone(fitted):
     parts = parts_of(page_of(*fitted))
     texts = [text for _, text in parts.texts]
     for one in effects:
-        assert f"{one.share_changed:.1%}" in texts
+        assert f"{one.fraction_changed:.1%}" in texts
         assert f"{one.accuracy_without:.1%}" in texts
     said = (
         "Accuracy is measured on the 48 hidden labels; with all views it is "

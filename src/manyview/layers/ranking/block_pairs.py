@@ -1,4 +1,4 @@
-"""Blocks of rows of the rank probabilities with the blocks of nodes they reach."""
+"""Pairs of a block of rows of the rank probabilities and a block of nodes it reaches."""
 
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from manyview.layers.ranking.block_points import ScorePoints, rank_points
 from manyview.layers.ranking.chebyshev import N_POINTS
 from manyview.layers.ranking.rank_blocks import RankBlocks
 
-MAX_PAIRS = 1024  # computed at once: as many as a processor's cache holds
+MAX_PAIRS = 1024  # computed at once; fits the processor's cache
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Some blocks of rows with all nodes they reach; pairs with single units come first."""
+    """Some blocks of rows with all node blocks they reach; pairs with single units come first."""
 
     rows: Tensor  # [pair], block
     nodes: Tensor  # [pair], block
@@ -27,18 +27,18 @@ class Pairs:
 class PairLogits:
     """Logits of the rank probabilities at the points of each pair of blocks.
 
-    With c the middle of the rows' block and q that of the nodes' block, all in local
+    With c the middle of the row block and q the middle of the node block, all in local
     differences,
 
         b_t s - D(s) = -fall(c, q) - 2 (t - c) (s_q - s_c) - 2 (t - q) (s - s_q) + a term of t
 
-    where D is taken by its tangent at q; single units add their nodes' own fall below it.
+    where D is replaced by its tangent at q; single units add the fall of their nodes below it.
 
     Attributes
     ----------
     ranks : [block, point], real numbers from 0
-    log_totals : [block, point], what is taken off a row's logits: their top, until the sums of
-        rows are known
+    log_totals : [block, point], subtracted from a row's logits: the log of the row sum, or the
+        largest logit until the row sums are known
     """
 
     def __init__(self, blocks: RankBlocks, nodes: ScorePoints) -> None:
@@ -53,12 +53,12 @@ class PairLogits:
         self.log_totals = -2 * self._from_middle * rise - ranked.fall(middles, nearest)
 
     def count(self) -> int:
-        """Return the number of entries, each one exponential."""
+        """Return the number of entries; each costs one exponential."""
         n_pairs = (self._blocks.past_reached - self._blocks.first_reached).sum()
         return int(n_pairs) * N_POINTS**2
 
     def pairs(self) -> Iterator[Pairs]:
-        """Go through all pairs in chunks of whole blocks of rows."""
+        """Iterate over all pairs in chunks of whole row blocks."""
         blocks = self._blocks
         n_reached = blocks.past_reached - blocks.first_reached
         ends = n_reached.cumsum(0)
@@ -79,11 +79,11 @@ class PairLogits:
             start, n_done = stop, end_list[stop - 1]
 
     def tilts(self, pairs: Pairs) -> Tensor:
-        """b_t - b_q, how the logits of each row change with the score: [pair, rank point]."""
+        """Slope b_t - b_q of each row's logits in the score: [pair, rank point]."""
         return -2 * (self.ranks[pairs.rows] - self._nodes.middles[pairs.nodes][:, None])
 
     def logits(self, pairs: Pairs, tilts: Tensor) -> Tensor:
-        """Logits less `log_totals`: [pair, rank point, score point]."""
+        """Logits minus `log_totals`: [pair, rank point, score point]."""
         rows, nodes, middles = pairs.rows, pairs.nodes, self._nodes.middles
         rise = self._middle_scores[nodes] - self._middle_scores[rows]
         at_middle = -2 * self._from_middle[rows] * rise[:, None] - self.log_totals[rows]

@@ -1,6 +1,6 @@
-"""What the points of each block are: ranks between the ranks, scores between the scores.
+"""Interpolation points of each block, in the rank and in the score.
 
-A single unit is its own 16 positions; in a smooth block Chebyshev points stand for them.
+The points of a single unit are its 16 positions; a smooth block has 16 Chebyshev points.
 """
 
 from functools import lru_cache
@@ -21,7 +21,7 @@ from manyview.layers.ranking.rank_blocks import RankBlocks
 
 
 def in_units(values: Tensor, n_units: int) -> Tensor:
-    """Pad values of all positions with zeros and lay them out by unit: [unit, position]."""
+    """Pad values of all positions with zeros and reshape them by unit: [unit, position]."""
     n_missing = n_units * N_POINTS - len(values)
     return (pad(values, (0, n_missing)) if n_missing else values).view(n_units, N_POINTS)
 
@@ -36,9 +36,9 @@ def rank_points(blocks: RankBlocks) -> Tensor:
 
 
 def point_weights(blocks: RankBlocks, by_rank: Tensor | None = None) -> Tensor:
-    """Gather weights of the ranks on the points: [block, point].
+    """Sum weights of the ranks onto the points: [block, point].
 
-    The weights are the ranks' discount, 1 / log2(rank + 2) with ranks from 0, unless given.
+    Default weights are the discount of each rank, 1 / log2(rank + 2) with ranks from 0.
     """
     if by_rank is None:
         return _discount_of_runs(blocks.ranked.n_nodes, blocks.ranked.scores.device)[blocks.runs]
@@ -52,10 +52,10 @@ def _discount_of_runs(n_nodes: int, device: torch.device) -> Tensor:
 
 
 def _weights_of_runs(by_rank: Tensor) -> Tensor:
-    """Gather weights of the ranks on the points of every run of 2^k units: [run, point].
+    """Sum weights of the ranks onto the points of every run of 2^k units: [run, point].
 
-    Weights of a run come from those of its halves; the weights of all runs are twice as many as
-    the ranks.
+    Weights of a run are computed from those of its halves; all runs together have twice as many
+    weights as there are ranks.
     """
     n_units = ceil(len(by_rank) / N_POINTS)
     weights = in_units(by_rank, n_units)
@@ -73,15 +73,15 @@ def _weights_of_runs(by_rank: Tensor) -> Tensor:
 
 
 class ScorePoints:
-    """Scores at the points of each block, and the ways from nodes to points and back.
+    """Scores at the points of each block, and maps from nodes to points and back.
 
-    Below, the logits of a smooth block leave out `fall`, which jumps from node to node; every
-    node carries it in its own factor `decay` = exp(-fall).
+    The logits of a smooth block leave out `fall`, which is not smooth in the node; each node has
+    it in its own factor `decay` = exp(-fall) instead.
 
     Attributes
     ----------
-    middles : [block], a node in the middle
-    scores : [block, point], from the score of the middle
+    middles : [block], the middle node
+    scores : [block, point], relative to the score of the middle node
     falls : [block, point], of a unit's nodes below the row of the middle; 0 in smooth blocks
     decay : [unit, position], of the nodes of smooth blocks; 1 in units, 0 in the padding
     """
@@ -107,18 +107,18 @@ class ScorePoints:
         self.decay = decay.masked_fill_((positions >= ranked.n_nodes).view(-1, N_POINTS), 0.0)
         places = from_middle - center[blocks.of_unit][:, None]
         places /= torch.where(half == 0, 1.0, half)[blocks.of_unit][:, None]
-        # A single unit has one node a point: what is gathered and interpolated stays as it is.
+        # A single unit has one node per point, so both maps are the identity there.
         places = torch.where(is_smooth, places, chebyshev_points(half.device))
         self._polynomials = chebyshev_polynomials(places, dim=1)  # [unit, degree, node]
         self._coefficients = chebyshev_coefficients(half.device)
 
     def collect(self, by_node: Tensor) -> Tensor:
-        """Gather weights of the nodes on the points: [unit, n, position] to [block, n, point]."""
+        """Sum weights of the nodes onto the points: [unit, n, position] to [block, n, point]."""
         moments = by_node.new_zeros(len(self.middles), *by_node.shape[1:])
         moments.index_add_(0, self._blocks.of_unit, torch.bmm(by_node, self._polynomials.mT))
         return moments @ self._coefficients.T
 
-    def spread(self, by_point: Tensor) -> Tensor:
+    def interpolate(self, by_point: Tensor) -> Tensor:
         """Interpolate at the nodes: [block, n, point] to [unit, n, position]."""
         coefficients = (by_point @ self._coefficients).index_select(0, self._blocks.of_unit)
         return torch.bmm(coefficients, self._polynomials)

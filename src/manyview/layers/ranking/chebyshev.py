@@ -1,7 +1,7 @@
-"""Sixteen Chebyshev points that stand for a whole interval wherever a function is smooth.
+"""Sixteen Chebyshev points, which represent a smooth function on a whole interval.
 
-A polynomial of degree 15 is given by its values at the points. A sum over many places turns
-into a sum over the points: sum_i w_i f(x_i) = sum_k W_k f(x_k) for such a polynomial f.
+A polynomial of degree 15 is determined by its values at the points, so a sum over many places
+is a sum over the points: sum_i w_i f(x_i) = sum_k W_k f(x_k) for such a polynomial f.
 """
 
 from functools import cache
@@ -21,7 +21,7 @@ def chebyshev_points(device: torch.device) -> Tensor:
 
 
 def chebyshev_polynomials(places: Tensor, dim: int = -1) -> Tensor:
-    """Evaluate the polynomials of degree 0 to 15 at places in [-1, 1]; degrees go to `dim`."""
+    """Evaluate the polynomials of degree 0 to 15 at places in [-1, 1]; `dim` is the degree."""
     shape = list(places.shape)
     shape.insert(dim % (places.ndim + 1), N_POINTS)
     values = places.new_empty(shape)
@@ -36,9 +36,9 @@ def chebyshev_polynomials(places: Tensor, dim: int = -1) -> Tensor:
 
 @cache
 def chebyshev_coefficients(device: torch.device) -> Tensor:
-    """Matrix from values at the points to coefficients of the polynomials: [point, degree].
+    """Return the matrix from values at the points to Chebyshev coefficients: [point, degree].
 
-    The polynomials are orthogonal on the points, so it is their own values, scaled.
+    The polynomials are orthogonal on the points, so these are their values, scaled.
     """
     polynomials = chebyshev_polynomials(chebyshev_points(device)) * (2 / N_POINTS)
     polynomials[:, 0] /= 2
@@ -47,7 +47,7 @@ def chebyshev_coefficients(device: torch.device) -> Tensor:
 
 @cache
 def halves_to_whole(device: torch.device) -> Tensor:
-    """Matrix from weights at the points of two halves to weights at the points of the whole.
+    """Return the matrix from weights at the points of two halves to those of the whole.
 
     Shapes
     ------

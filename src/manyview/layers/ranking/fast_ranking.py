@@ -4,19 +4,19 @@ With scores sorted, in units of tau, row t of the rank probabilities is
 
     P[t, j] = exp(b_t s_j - D_j) / Z_t,   b_t = m - 1 - 2t,   D_j = sum_k |s_j - s_k|
 
-Ranks and nodes are cut into the same blocks, and each block of rows meets the blocks of
-nodes it reaches at 16 x 16 points. A block's points are its own 16 positions, or they stand for
-a smooth run (see `rank_blocks`). In a smooth block D gives way to its tangent at the middle node,
-and each node carries what is missing, `decay`, so that
+Ranks and nodes are divided into the same blocks. Each block of rows is evaluated against the
+blocks of nodes it reaches at 16 x 16 points. The points of a block are its own 16 positions, or
+they interpolate a smooth run (see `rank_blocks`). In a smooth block D is replaced by its tangent
+at the middle node, and the difference is a factor of each node, `decay`, so that
 
     P[t, j] = decay_j p_t(s_j),     2^P - 1 = sum_n (ln 2)^n / n! decay_j^n p_t(s_j)^n
 
-with p smooth in the score; P is small there and one to four terms are enough, by the largest p.
-Sums over ranks are sums over rank points, sums over nodes are sums over score points, and what
-belongs to a node is interpolated from the points of its block.
+with p smooth in the score. P is small there, so one to four terms suffice, depending on the
+largest p. Sums over ranks become sums over rank points, sums over nodes become sums over score
+points, and values at nodes are interpolated from the points of their block.
 
-The last coefficients of all that is interpolated tell how well the points follow it: blocks where
-they are not small are halved, and the sums are made again.
+The last Chebyshev coefficients estimate the interpolation error: blocks where they are not small
+are halved, and the sums are computed again.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,10 +32,10 @@ from manyview.layers.ranking.chebyshev import N_POINTS, chebyshev_coefficients
 from manyview.layers.ranking.rank_blocks import RankBlocks
 from manyview.layers.ranking.sorted_scores import SortedScores
 
-TOLERANCE = 1e-5  # of the gain, as a share of its range
-RESOLUTION = 1e-6  # a range below this share of the gain is taken for this
-GRADIENT_TOLERANCE = 1e-6  # of the series of the gradient, as a share of it
-KEPT_ENTRIES = 2**18  # probabilities kept for the backward pass; more are computed again
+TOLERANCE = 1e-5  # error of the gain, relative to its range
+RESOLUTION = 1e-6  # smallest range that counts, relative to the gain
+GRADIENT_TOLERANCE = 1e-6  # relative error of the series of the gradient
+KEPT_ENTRIES = 2**18  # probabilities stored for the backward pass; more are recomputed
 LN2 = log(2.0)
 MAX_TERMS = 4
 # Series of f(p) = 2^p - 1 and of p f'(p), both divided by ln 2.
@@ -74,17 +74,17 @@ class _FastGain(torch.autograd.Function):
 
 
 class FastRanking:
-    """Gain of all nodes from given blocks, what error to expect, and the gradient.
+    """Gain of all nodes for one division into blocks, with an error estimate and the gradient.
 
     Parameters
     ----------
     blocks
-        How ranks and nodes are cut.
+        Division of ranks and nodes into blocks.
 
     Attributes
     ----------
     gain : [node], in sorted order
-    error : [block], what the block may add to the error of a gain, as a share of their range
+    error : [block], estimated contribution to the error of a gain, relative to their range
     """
 
     def __init__(self, blocks: RankBlocks) -> None:
@@ -110,9 +110,9 @@ class FastRanking:
             parts = torch.bmm(p, mass_and_tail.index_select(0, pairs.nodes))
             totals = _sum_rows(pairs, parts[:, :, 0])
             self._rows.log_totals[pairs.chunk] += totals.log()
-            shares = totals.reciprocal().index_select(0, pairs.rows - pairs.chunk.start)[:, :, None]
-            _note_largest(by_nodes, pairs.nodes, parts[:, :, 1:] * shares)
-            p.mul_(shares)
+            scale = totals.reciprocal().index_select(0, pairs.rows - pairs.chunk.start)[:, :, None]
+            _update_largest(by_nodes, pairs.nodes, parts[:, :, 1:] * scale)
+            p.mul_(scale)
             if pairs.n_single < len(p):
                 self._largest = max(self._largest, p[pairs.n_single :].max().item())
             n_terms = _n_terms(self._largest, TOLERANCE * RESOLUTION)
@@ -121,11 +121,11 @@ class FastRanking:
                 found = torch.bmm(weights, powers.flatten(2))
                 by_term = found[:, 0].unflatten(1, (-1, N_POINTS))
                 sums[:, : by_term.shape[1]].index_add_(0, pairs.nodes[part], by_term)
-                _note_largest(by_rows, pairs.rows[part], found[:, 1:])
+                _update_largest(by_rows, pairs.rows[part], found[:, 1:])
             if self._kept is not None:
                 self._kept.append((pairs, tilts, p))
         sums *= sums.new_tensor(GAIN_TERMS)[:, None]
-        terms = self._nodes.spread(sums[:, :n_terms])
+        terms = self._nodes.interpolate(sums[:, :n_terms])
         gain = self._add_terms(terms).flatten().index_select(0, self._first)
         last = chebyshev_coefficients(mass.device)[:, -2:]
         tail = (sums[:, 0] @ last).abs().amax(dim=1) * is_smooth
@@ -135,21 +135,22 @@ class FastRanking:
         return gain * LN2, error / (largest - smallest).clamp(min=RESOLUTION * largest)
 
     def gradient(self, incoming: Tensor) -> Tensor:
-        """Gradient by the scores in units of tau, in sorted order: [node].
+        """Return the gradient by the scores in units of tau, in sorted order: [node].
 
         With f(p) = 2^p - 1 and an incoming gradient g, the gradient by a logit b_t s_j - D_j is
 
             d[t, j] = discount_t (g_j p f'(p) - p sum_k g_k p_k f'(p_k)),   p = P[t, j]
 
-        s_j gets sum_t (b_t - b_j) d[t, j], with b_j the slope of D, at the middle of equal scores,
-        and from the D of all others the sums of d over higher nodes less those over lower ones.
+        The gradient by s_j is sum_t (b_t - b_j) d[t, j], with b_j the slope of D (at the middle of
+        equal scores), plus, through D of the other nodes, the sum of d over higher nodes minus
+        that over lower ones.
         """
         nodes, n_terms = self._nodes, _n_terms(self._largest, GRADIENT_TOLERANCE)
         factors = incoming.new_tensor(SLOPE_TERMS[:n_terms])[:, None]
         weighted = _powers(in_units(incoming, self._n_units) * nodes.decay, nodes.decay, n_terms)
         incoming_at = nodes.collect(weighted) * factors
         own = incoming_at.new_zeros(len(incoming_at), 2, n_terms, N_POINTS)
-        shared = torch.zeros_like(own[:, :, :1])
+        common = torch.zeros_like(own[:, :, :1])
         for pairs, tilts, p in self._kept or self._exponentials():
             discount = self._discount.index_select(0, pairs.rows)
             weights = torch.stack([discount, discount * tilts], dim=1)
@@ -163,25 +164,25 @@ class FastRanking:
                 own[:, :, :n_found].index_add_(0, at, found)
             means = _sum_rows(pairs, means).index_select(0, pairs.rows - pairs.chunk.start)
             found = torch.bmm(weights * means[:, None], p)
-            shared.index_add_(0, pairs.nodes, found[:, :, None])
-        sums = torch.cat([own * factors, shared], dim=2).flatten(1, 2)
-        terms = nodes.spread(sums).unflatten(1, (2, n_terms + 1))
+            common.index_add_(0, pairs.nodes, found[:, :, None])
+        sums = torch.cat([own * factors, common], dim=2).flatten(1, 2)
+        terms = nodes.interpolate(sums).unflatten(1, (2, n_terms + 1))
         at_nodes = [self._add_terms(terms[:, :, :-1]), self._add_terms(terms[:, :, -1:])]
-        own, shared = self._from_middle_of_ties(torch.cat(at_nodes, dim=1)).split(2)
-        plain, tilted = incoming * own - shared
+        own, common = self._from_middle_of_ties(torch.cat(at_nodes, dim=1)).split(2)
+        plain, tilted = incoming * own - common
         before = torch.cat([plain.new_zeros(1), plain.cumsum(0)])
         lower_minus_higher = (before[-1] - before[self._past]) - before[self._first]
         slope: Tensor = (tilted - lower_minus_higher) * LN2
         return slope
 
     def _exponentials(self) -> Iterator["_Probabilities"]:
-        """Go through all pairs with their tilts and exp(logits)."""
+        """Iterate over all pairs with their tilts and exp(logits)."""
         for pairs in self._rows.pairs():
             tilts = self._rows.tilts(pairs)
             yield pairs, tilts, self._rows.logits(pairs, tilts).exp_()
 
     def _add_terms(self, terms: Tensor) -> Tensor:
-        """Give each term its decay: [unit, ..., term, position] to [unit, ..., position]."""
+        """Sum terms times powers of decay: [unit, ..., term, position] to [unit, ..., position]."""
         decay = self._nodes.decay.view(self._n_units, *[1] * (terms.ndim - 3), N_POINTS)
         values = terms[..., -1, :] * decay
         for n in reversed(range(terms.shape[-2] - 1)):
@@ -189,11 +190,11 @@ class FastRanking:
         return values
 
     def _from_middle_of_ties(self, sums: Tensor) -> Tensor:
-        """Take sums with weights 1 and b_t - b_q to weights 1 and b_t - b_j, alike in ties.
+        """Convert sums with weights 1 and b_t - b_q to weights 1 and b_t - b_j, equal in ties.
 
         Shapes
         ------
-        sums : [unit, sum, position], the two weights in turn
+        sums : [unit, sum, position], the two weights alternating
         returns : [sum, node]
         """
         tie_middles = in_units(self._first + self._past - 1, self._n_units)
@@ -206,7 +207,7 @@ _Probabilities = tuple[Pairs, Tensor, Tensor]  # with tilts and [pair, rank poin
 
 
 def _n_terms(largest: float, tolerance: float) -> int:
-    """Count the terms after which the rest of the series is a share below the tolerance."""
+    """Count the terms after which the rest of the series is below the relative tolerance."""
     n_terms = 1
     while n_terms < MAX_TERMS and (LN2 * largest) ** n_terms / factorial(n_terms) > tolerance:
         n_terms += 1
@@ -214,22 +215,23 @@ def _n_terms(largest: float, tolerance: float) -> int:
 
 
 def _terms(
-    p: Tensor, pairs: Pairs, n_terms: int, whole: Callable[[Tensor], Tensor]
+    p: Tensor, pairs: Pairs, n_terms: int, direct: Callable[[Tensor], Tensor]
 ) -> Iterator[tuple[slice, Tensor]]:
-    """Evaluate a function of p: as a whole in single units, by its power series in smooth blocks.
+    """Evaluate a function of p: directly in single units, by its power series in smooth blocks.
 
-    Yields which pairs and [pair, rank point, term, score point], without the terms' factors.
+    Yields a slice of the pairs and [pair, rank point, term, score point], without the factors of
+    the terms.
     """
     if pairs.n_single > 0:
         single = slice(0, pairs.n_single)
-        yield single, whole(p[single])[:, :, None]
+        yield single, direct(p[single])[:, :, None]
     if pairs.n_single < len(p):
         smooth = slice(pairs.n_single, None)
         yield smooth, _powers(p[smooth], p[smooth], n_terms)
 
 
 def _powers(first: Tensor, factor: Tensor, n_powers: int) -> Tensor:
-    """Multiply again and again, [..., point] to [..., power, point]: first, first * factor, ..."""
+    """Compute first * factor^n for n = 0, 1, ...: [..., point] to [..., power, point]."""
     powers = first.new_empty(*first.shape[:-1], n_powers, first.shape[-1])
     by_power = powers.unbind(-2)
     by_power[0].copy_(first)
@@ -247,7 +249,7 @@ def _slope_of(p: Tensor) -> Tensor:
 
 
 def _with_tail(weights: Tensor, is_smooth: Tensor) -> Tensor:
-    """Put the last two coefficients, at the weight of the whole block, below the weights.
+    """Append two rows to the weights: the last two coefficients times the block's total weight.
 
     Shapes
     ------
@@ -260,10 +262,10 @@ def _with_tail(weights: Tensor, is_smooth: Tensor) -> Tensor:
 
 
 def _sum_rows(pairs: Pairs, by_pair: Tensor) -> Tensor:
-    """Sum over all blocks of nodes that a block of rows reaches: [block of the chunk, point]."""
+    """Sum over all node blocks that a row block reaches: [block of the chunk, point]."""
     sums = by_pair.new_zeros(pairs.chunk.stop - pairs.chunk.start, by_pair.shape[1])
     return sums.index_add_(0, pairs.rows - pairs.chunk.start, by_pair)
 
 
-def _note_largest(largest: Tensor, blocks: Tensor, by_pair: Tensor) -> None:
+def _update_largest(largest: Tensor, blocks: Tensor, by_pair: Tensor) -> None:
     largest.scatter_reduce_(0, blocks, by_pair.flatten(1).abs().amax(dim=1), "amax")

@@ -1,13 +1,13 @@
 """Node confidence without the m x m matrix of rank probabilities, Eq. (9)-(12).
 
 With scores sorted in descending order, row r of the rank probabilities is a bell around its
-own rank: its logits are concave in the node with their top at node r. So a block of rows
-touches only a window of nodes, the rest is below rounding; the blocks are computed
-one after the other and again in the backward pass, in O(m) memory. Every row is computed: this
-is the exact form, O(m^2) where rows are wide. `fast_ranking` needs a few rows only.
+own rank: its logits are concave in the node, with their maximum at node r. A block of rows
+therefore involves only a window of nodes; the rest is below rounding. Blocks are computed one by
+one, and again in the backward pass, in O(m) memory. This is the exact form, which computes every
+row: O(m^2) if rows are wide. `fast_ranking` computes a few rows only.
 
-All differences are taken near the window before they are rounded, so float32 scores lose
-nothing when m is large.
+Differences are taken within the window before rounding, so float32 scores lose no precision when
+m is large.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,11 +21,11 @@ from torch import Tensor
 from manyview.layers.ranking.fast_ranking import fast_gain
 from manyview.layers.ranking.sorted_scores import SortedScores
 
-FAST_FROM = 1000  # nodes; below, computing every row takes less time
+FAST_FROM = 1000  # nodes; with fewer, computing every row is faster
 BLOCK_ROWS = 64
-BLOCK_ENTRIES = 2**18  # a block of few nodes takes more rows, up to as many entries
-KEPT_ENTRIES = 2**20  # probabilities kept for the backward pass; more are computed again
-# A logit this far below the top of its row adds less than rounding does, and is left out.
+BLOCK_ENTRIES = 2**18  # a block of few nodes takes more rows, up to this many entries
+KEPT_ENTRIES = 2**20  # probabilities stored for the backward pass; more are recomputed
+# A logit this far below the largest of its row adds less than rounding does, and is left out.
 NEGLIGIBLE = {torch.float32: 25.0, torch.float64: 40.0}
 LN2 = log(2.0)
 
@@ -44,7 +44,7 @@ def discounted_gain(
         I_j = sum_r (2^P[r, j] - 1) / log2(r + 1)                   rank_axis="rows"
         I_i = sum_j (2^P[i, j] - 1) / log2(j + 1)                   rank_axis="as-printed"
 
-    The second form is the paper's: it takes row i for node i although row i is rank i, and
+    The second form is the paper's: it reads row i as node i although row i is rank i, and so
     depends on how nodes are numbered.
 
     Parameters
@@ -52,17 +52,17 @@ def discounted_gain(
     scores
         [node]
     temperature
-        Softness tau.
+        Temperature tau.
     rank_axis
         "rows" or "as-printed".
     ranking
-        "exact" computes every row, "fast" a few rows that stand for all, in O(m log m); its error
-        is checked to be below 1e-5 of the gains' range. "auto" takes the faster for the number of
-        nodes. "as-printed" is always exact.
+        "exact" computes every row; "fast" computes a few and interpolates, in O(m log m), with an
+        error that is checked to be below 1e-5 of the gains' range; "auto" uses the faster one for
+        the number of nodes. "as-printed" is always exact.
 
     Returns
     -------
-    [node], in float64 where it is fast: gains may differ by less than float32 holds
+    [node], in float64 if fast, because gains may differ by less than float32 resolves
     """
     is_fast = ranking == "fast" or (ranking == "auto" and len(scores) >= FAST_FROM)
     if is_fast and rank_axis == "rows":
@@ -75,7 +75,7 @@ def discounted_gain(
 class _Block:
     rows: slice
     window: slice  # of nodes
-    tilts: Tensor  # [row], slope of its logits in the score, from that of the middle row
+    tilts: Tensor  # [row], slope of its logits in the score, relative to the middle row
     middle: int
     probabilities: Tensor  # [row, node of the window]
 
@@ -97,7 +97,7 @@ def _blocks(ranked: SortedScores, dtype: torch.dtype) -> Iterator[_Block]:
         tops = tilts * from_middle[own] - fall[own]
         by_row = torch.stack([tilts, -torch.ones_like(tilts), -tops], dim=1)
         by_node = torch.stack([from_middle, fall, torch.ones_like(fall)])
-        logits = (by_row @ by_node).to(dtype)  # rounded only once near 0
+        logits = (by_row @ by_node).to(dtype)  # rounded once, near 0
         yield _Block(rows, window, tilts.to(dtype), middle, torch.softmax(logits, dim=1))
 
 
@@ -131,8 +131,8 @@ class _DiscountedGain(torch.autograd.Function):
         by_node = gradients[0][ranked.order]
         if ctx.as_printed:
             by_rank, by_node = gradients[0], by_rank[ranked.order]
-        # Through the logits b_r s_j - D_j: sums over r of d(logit), and of (b_r - b_j) d(logit)
-        # where b_j, the slope of D_j, is taken at the middle of equal scores.
+        # Through the logits b_r s_j - D_j: sums over r of d(logit) and of (b_r - b_j) d(logit),
+        # with b_j, the slope of D_j, at the middle of equal scores.
         first, past = ranked.tie_bounds()
         plain = torch.zeros_like(ranked.scores)
         tilted = torch.zeros_like(ranked.scores)

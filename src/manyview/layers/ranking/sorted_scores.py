@@ -1,13 +1,13 @@
-"""Scores in descending order and how far each row of the rank probabilities reaches, Eq. (9)-(10).
+"""Scores in descending order, and the reach of each row of the rank probabilities, Eq. (9)-(10).
 
-Row r of the rank probabilities is a bell around node r of the sorted scores. Node j lies
-below its top by
+Row r of the rank probabilities is a bell around node r of the sorted scores. The logit of node j
+lies below its maximum by
 
     fall(r, j) = 2 sum_{i between r and j} |s_i - s_j| + |s_r - s_j|        (in units of tau)
                = 2 (c_j - c_r - (j - r) s_j),    c_j = s_0 + ... + s_(j-1) + s_j / 2
                = 2 (c_j - j s_j + r s_j - c_r)
 
-which never decreases away from r: bisection finds a row's reach.
+which never decreases away from r, so bisection finds the reach of a row.
 """
 
 import torch
@@ -15,15 +15,15 @@ from torch import Tensor
 
 
 def descending_order(scores: Tensor) -> Tensor:
-    """Positions of the scores from the largest down, equal ones as they came: [node].
+    """Return the stable descending argsort of the scores: [node].
 
-    On a CPU every score becomes a whole number with its position in the lower half: numpy sorts
-    such numbers several times faster than torch sorts floats and remembers where they were.
+    On a CPU, score and position are packed into one integer: numpy sorts integers several times
+    faster than torch argsorts floats.
     """
     if scores.dtype != torch.float32 or scores.device.type != "cpu":
         return scores.sort(descending=True, stable=True).indices
     bits = (scores + 0.0).view(torch.int32)  # -0.0 becomes 0.0, its equal
-    # Read as whole numbers, floats above 0 rise and floats below 0 fall; turn the former round.
+    # As integers, floats above 0 ascend and floats below 0 descend; flip the former.
     keys = torch.where(bits < 0, bits & 0x7FFFFFFF, ~bits)
     packed = torch.arange(len(scores)).add_(keys.long(), alpha=2**32)
     packed.numpy().sort()
@@ -35,8 +35,8 @@ class SortedScores:
 
     Attributes
     ----------
-    order : [node], where each came from
-    scores : [node], descending, from the middle one
+    order : [node], original position of each
+    scores : [node], descending, relative to the middle one
     """
 
     def __init__(self, scores: Tensor, temperature: float) -> None:
@@ -50,7 +50,7 @@ class SortedScores:
         self._sums_less_own = torch.addcmul(self._sums, positions, self.scores, value=-1)
 
     def fall(self, rows: Tensor, nodes: Tensor) -> Tensor:
-        """How far a node's logit lies below the top of a row, both whole positions."""
+        """Return how far a node's logit lies below the largest of a row."""
         below = (rows - nodes) * self.scores[nodes]
         return below.add_(self._sums[nodes]).sub_(self._sums[rows]).mul_(2)
 
@@ -60,7 +60,7 @@ class SortedScores:
         limit = self._sums.index_select(0, rows) + depth / 2
         for bit in reversed(range(self.n_nodes.bit_length())):
             further = torch.add(last, direction, alpha=2**bit).clamp_(0, self.n_nodes - 1)
-            half_fall = torch.addcmul(  # less the sum of the row
+            half_fall = torch.addcmul(  # without the term of the row
                 self._sums_less_own.index_select(0, further),
                 self.scores.index_select(0, further),
                 real_rows,
@@ -69,7 +69,7 @@ class SortedScores:
         return last
 
     def tie_bounds(self) -> tuple[Tensor, Tensor]:
-        """First and one past the last position of each node's run of equal scores."""
+        """Return the first and one past the last position of each node's run of equal scores."""
         _, run, length = torch.unique_consecutive(
             self.scores, return_inverse=True, return_counts=True
         )

@@ -76,7 +76,7 @@ def _effect_table(effects: Sequence[ViewEffect]) -> Markup:
         Column("changed predictions", True),
         Column("of all", True),
     ]
-    rows = [[one.view, f"{one.n_changed:,}", f"{one.share_changed:.1%}"] for one in effects]
+    rows = [[one.view, f"{one.n_changed:,}", f"{one.fraction_changed:.1%}"] for one in effects]
     note = WITHOUT_VIEW
     accuracy = effects[0].accuracy
     if accuracy is not None:

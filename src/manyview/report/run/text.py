@@ -303,7 +303,7 @@ def _effects(effects: tuple[ViewEffect, ...]) -> list[str]:
         (
             one.view,
             f"{one.n_changed:,}",
-            f"{one.share_changed:.1%}",
+            f"{one.fraction_changed:.1%}",
             "" if one.accuracy_without is None else f"{one.accuracy_without:.1%}",
         )
         for one in effects

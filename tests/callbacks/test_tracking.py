@@ -1,19 +1,19 @@
-"""TensorBoard and MLflow: what is written is what the fit knows, read back by their own readers."""
+"""TensorBoard and MLflow: logged values, read back with their own readers."""
 
 import pickle
 import sys
 
 import numpy as np
 import pytest
+from models import manyview, mgcn_dns
 
-from manyview import METHODS, MGCNDNSClassifier, MLflowCallback, TensorBoardCallback
+from manyview import METHODS, MLflowCallback, TensorBoardCallback
 from manyview.callbacks.tensorboard import next_folder
 from manyview.errors import CallbackError, InputError
 
 
-def quick(**parameters):
-    settings = {"recipe": "paper", "max_epochs": 3, "random_state": 0} | parameters
-    return MGCNDNSClassifier(**settings)
+def quick(build=mgcn_dns):
+    return build(max_epochs=3, random_state=0)
 
 
 class Broken:
@@ -50,13 +50,15 @@ class TestTensorBoard:
             written = events.Scalars(name)
             assert [event.step for event in written] == [1, 2, 3]
             np.testing.assert_allclose([event.value for event in written], values, rtol=1e-6)
-        shares = [events.Scalars(f"view_importance/{name}")[0] for name in ("shape", "color")]
-        np.testing.assert_allclose([s.value for s in shares], model.view_importance_, rtol=1e-6)
+        weights = [events.Scalars(f"view_importance/{name}")[0] for name in ("shape", "color")]
+        np.testing.assert_allclose(
+            [one.value for one in weights], model.view_importance_, rtol=1e-6
+        )
         (text,) = events.Tensors("parameters/text_summary")
         assert "| max_epochs | 3 |" in text.tensor_proto.string_val[0].decode()
 
-    def test_epochs_are_counted_through_all_rounds(self, tiny_views, tmp_path):
-        model = quick(recipe="few-labels").set_callbacks(TensorBoardCallback(tmp_path))
+    def test_epochs_are_counted_over_all_stages(self, tiny_views, tmp_path):
+        model = quick(manyview).set_callbacks(TensorBoardCallback(tmp_path))
         model.fit(tiny_views.views, tiny_views.known_labels)
         written = self.read(tmp_path / "fit-1").Scalars("loss")
         n_epochs = 3 * model.n_networks_
@@ -65,13 +67,13 @@ class TestTensorBoard:
             [event.value for event in written[-3:]], model.training_curve_.loss, rtol=1e-6
         )
 
-    def test_every_fit_is_a_run_of_its_own(self, tiny_views, tmp_path):
+    def test_every_fit_is_a_separate_run(self, tiny_views, tmp_path):
         model = quick().set_callbacks(TensorBoardCallback(tmp_path))
         for _ in range(2):
             model.fit(tiny_views.views, tiny_views.known_labels)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["fit-1", "fit-2"]
 
-    def test_a_method_without_epochs_has_parameters_alone(self, tiny_views, tmp_path):
+    def test_a_method_without_epochs_logs_only_parameters(self, tiny_views, tmp_path):
         model = METHODS["knn"]().set_callbacks(TensorBoardCallback(tmp_path))
         model.fit(tiny_views.views, tiny_views.known_labels)
         events = self.read(tmp_path / "fit-1")
@@ -85,7 +87,7 @@ class TestTensorBoard:
         assert len(self.read(tmp_path / "fit-1").Scalars("loss")) == 1
         assert tracker._open_runs == {}
 
-    def test_a_folder_that_cannot_be_written_is_told(self, tiny_views, tmp_path):
+    def test_a_folder_that_cannot_be_written_is_refused(self, tiny_views, tmp_path):
         (tmp_path / "logs").write_text("a file")
         model = quick().set_callbacks(TensorBoardCallback(tmp_path / "logs"))
         with pytest.raises(CallbackError, match=r"logs cannot be written to: Not a directory"):
@@ -133,8 +135,8 @@ class TestMLflow:
         assert run.data.params["max_epochs"] == "3"
         history = client.get_metric_history(run.info.run_id, "loss")
         assert {m.step: m.value for m in history} == dict(enumerate(model.training_curve_.loss, 1))
-        shares = [run.data.metrics[f"view_importance/{n}"] for n in ("shape _px_", "color")]
-        np.testing.assert_allclose(shares, model.view_importance_)
+        weights = [run.data.metrics[f"view_importance/{n}"] for n in ("shape _px_", "color")]
+        np.testing.assert_allclose(weights, model.view_importance_)
 
     def test_a_fit_that_fails_is_a_failed_run(self, tiny_views, uri):
         model = quick().set_callbacks(MLflowCallback("failed", tracking_uri=uri), Broken())
@@ -144,7 +146,7 @@ class TestMLflow:
         assert run.info.status == "FAILED"
 
     @pytest.mark.usefixtures("uri")
-    def test_a_store_that_is_not_there_is_told(self, tiny_views):
+    def test_a_store_that_does_not_exist_is_refused(self, tiny_views):
         model = quick().set_callbacks(MLflowCallback(tracking_uri="no-such://store"))
         with pytest.raises(CallbackError, match=r"callback MLflowCallback failed in setup"):
             model.fit(tiny_views.views, tiny_views.known_labels)
