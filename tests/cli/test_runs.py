@@ -36,7 +36,7 @@ Data      shapes: 60 samples, 2 views, 3 classes
 Labels    12 shown, 48 hidden (stratified, ratio 0.2, seed 0)
 Method    manyview, 6 neighbors in each view, columns standardized in shape, n_neighbors=6,
           max_epochs=5
-Training  2 networks, the last 5 epochs, the most it may take; the loss had not converged yet; # s
+Training  2 networks, the last 5 epochs, the maximum; the loss has not converged yet; # s
 
 Result    accuracy #% on the 48 hidden labels (balanced #%, macro-F1 #%)
 
@@ -153,10 +153,12 @@ def test_samples_missing_from_a_table_are_kept_and_labeled(manyview, refused, ta
     command = ("fit", "old", "--labels", "animals.csv", "-p", "max_epochs=40")
     code, out, err = manyview(*command, "--out", "run")
     assert (code, err) == (0, "")
-    assert "Of the 50 samples 2 lack shape; they are kept." in " ".join(out.split())
+    assert "2 of 50 samples lack view shape; they are kept and use their other views." in " ".join(
+        out.split()
+    )
     rows = rows_of(Path("run/predictions.csv").read_text())
     assert np.mean([row["label"] == tables[int(row["sample_id"][1:])] for row in rows]) > 0.9
-    assert "lack shape" in Path("run/report.html").read_text()
+    assert "lack view shape" in Path("run/report.html").read_text()
     code, out, _ = manyview("predict", "run", "new", "--quiet")
     assert (code, len(rows_of(out))) == (0, 10)
     assert "needs every sample in every view" in refused(*command[:4], "--method", "knn")
@@ -222,9 +224,9 @@ def test_explain_splits_the_prediction_of_a_sample(manyview, tables):
     assert manyview("fit", "old", "--labels", "animals.csv", "--out", "run", *QUICK)[0] == 0
     code, out, err = manyview("explain", "run", "--sample", "s7")
     assert (code, err) == (0, "")
-    assert out.startswith("Run         manyview of run, 50 samples\nSample      s7, came with")
-    assert "\nReasons     The log-odds of " in out
-    assert "\n            itself " in out
+    assert out.startswith("Run      manyview of run, 50 samples\nSample   s7, came with")
+    assert "\nReasons  The log-odds of " in out
+    assert "\n         itself " in out
     code, out, err = manyview("explain", "run", "--sample", "s7", "--json")
     document = json.loads(out)
     assert document["explanation"]["name"] == "s7"
@@ -232,7 +234,7 @@ def test_explain_splits_the_prediction_of_a_sample(manyview, tables):
     total = sum(part["margin"] for part in parts)
     assert total == pytest.approx(document["explanation"]["margin"])
     code, out, err = manyview("explain", "run")
-    assert "predictions that change" in out
+    assert "changed predictions" in out
 
 
 def test_explain_agrees_with_predict_on_a_new_sample(manyview, refused, tables):
@@ -248,7 +250,7 @@ def test_explain_agrees_with_predict_on_a_new_sample(manyview, refused, tables):
     assert total == pytest.approx(why["margin"])
     code, out, err = manyview("explain", "run", "--data", "new", "--sample", name)
     assert (code, err) == (0, "")
-    assert f"\nSample      {name}, came after the fit\n" in out
+    assert f"\nSample   {name}, came after the fit\n" in out
     assert refused("explain", "run", "--data", "new") == (
         "--data needs --sample, the id of one of the new samples."
     )
@@ -273,7 +275,7 @@ def test_fit_calibrates_and_abstains_on_request(manyview, shapes, here):
     assert (code, err) == (0, "")
     text = " ".join(out.split())
     assert "probabilities calibrated on 12 held-out labels: temperature " in text
-    assert "predictions of probability 0.4 or more" in text
+    assert "predictions with a probability of 0.4 or more" in text
     assert ",unknown,0.3" in (here / "run" / "predictions.csv").read_text()
     report = (here / "run" / "report.html").read_text(encoding="utf-8")
     assert "left unknown" in report
@@ -340,7 +342,7 @@ def test_real_interrupt_while_training_keeps_the_best_so_far(here, rng):
     assert warning, shown
     assert b"Traceback" not in shown
     assert b"ConvergenceWarning" not in shown
-    assert "epochs, then interrupted; the best so far is kept" in out
+    assert "epochs, then interrupted; the best network so far is kept" in out
     record = json.loads(Path("run/run.json").read_text())
     assert record["training"]["stopped"] == "interrupted"
     assert record["training"]["n_epochs"] == int(warning[1])

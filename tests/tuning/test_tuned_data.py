@@ -77,7 +77,7 @@ def test_interrupted_tune_keeps_its_candidates_and_continues(manyview, here, mon
     monkeypatch.setattr(folds_module.Folds, "score", interrupt)
     code, out, err = manyview("tune", "shapes.npz", *KNN, "--out", "t")
     assert code == 130
-    assert "the same command goes on" in out
+    assert "the same command continues" in out
     assert "nothing was written" not in err
     monkeypatch.undo()
     monkeypatch.chdir(here)

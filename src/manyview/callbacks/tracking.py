@@ -85,9 +85,10 @@ def epoch_values(estimator: Any) -> dict[str, float]:
 
 def final_values(estimator: Any) -> dict[str, float]:
     """Return the importance of each view in the fitted model, if the method learns it."""
-    if estimator.view_importance_ is None:
+    importance = getattr(estimator, "view_importance_", None)  # a grid search has none
+    if importance is None:
         return {}
     return {
         f"view_importance/{name}": float(weight)
-        for name, weight in zip(estimator.view_names_, estimator.view_importance_, strict=True)
+        for name, weight in zip(estimator.view_names_, importance, strict=True)
     }

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from manyview.base.classifier import MultiViewClassifier
 from manyview.data.catalog.cards import DatasetCard
 from manyview.report.layout import set_sections, set_table
+
+if TYPE_CHECKING:  # importing it takes long, and the catalog needs none of it
+    from manyview.base.classifier import MultiViewClassifier
 
 NOT_SETTINGS = ("device", "verbose", "random_state")
 
@@ -56,7 +58,7 @@ def _features(card: DatasetCard) -> str:
     return f"{sizes} + {card.n_graphs} graphs" if card.n_graphs else sizes
 
 
-def methods_text(methods: Iterable[type[MultiViewClassifier]], width: int) -> str:
+def methods_text(methods: "Iterable[type[MultiViewClassifier]]", width: int) -> str:
     """List methods with paper, cost, defaults, and whether they label new samples."""
     sections = []
     for method in methods:
@@ -78,7 +80,7 @@ def methods_text(methods: Iterable[type[MultiViewClassifier]], width: int) -> st
     return set_sections(sections, width).rstrip()
 
 
-def method_document(method: type[MultiViewClassifier]) -> dict[str, Any]:
+def method_document(method: "type[MultiViewClassifier]") -> dict[str, Any]:
     """Return a method's card, abilities and defaults as a JSON document."""
     return {
         **asdict(method.card),

@@ -3,18 +3,18 @@ from types import SimpleNamespace
 import pytest
 
 from manyview.report.figures.tuning import importance_svg, tuning_files
-from manyview.tuning.journal import Trial
+from manyview.tuning.journal import Candidate
 
 
 @pytest.fixture
 def tuning():
-    trials = [
-        Trial(number, "search", {"tau": tau, "metric": metric}, (0.5 + tau / 10, 0.6), 1.0)
+    candidates = [
+        Candidate(number, "search", {"tau": tau, "metric": metric}, (0.5 + tau / 10, 0.6), 1.0)
         for number, (tau, metric) in enumerate([(0.5, "cosine"), (1.0, "cosine"), (1.0, "l2")])
     ]
     return SimpleNamespace(
         importance_={"tau": 0.75, "metric": 0.25},
-        trials_=trials,
+        candidates_=candidates,
         default_params_={"tau": 0.5, "metric": "cosine"},
         best_params_={"tau": 1.0, "metric": "l2"},
         is_default=False,
