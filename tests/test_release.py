@@ -1,4 +1,4 @@
-"""What a user installs: the wheel, the sdist and their metadata; citation, changelog, CI and pins."""
+"""What a user installs: wheel, sdist and metadata; how to cite it; changelog, CI and pins."""
 
 import re
 import subprocess
