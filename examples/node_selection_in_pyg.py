@@ -14,7 +14,7 @@ truth = torch.from_numpy(data.labels) - 1  # classes count from 1
 labels = torch.from_numpy(hide_labels(truth.numpy(), keep=0.02, random_state=0))
 known = labels != -1
 x = to_pyg(data.views["X"]).x  # words of each paper
-graph = renormalize(given_graph(data.views, "adj1"))  # papers with a common author
+graph = renormalize(given_graph(data.views, "adj1"))  # papers that share an author
 
 support = GraphSupport.from_graphs([graph], is_reordered=False)
 weights = support.weights_of(graph).float()  # one per pair of papers
