@@ -1,4 +1,4 @@
-"""Put node selection ahead of a PyTorch Geometric network, and learn both (ACM3025, 2 % labels)."""
+"""Train node selection together with a PyTorch Geometric network (ACM3025, 2% labels)."""
 
 import torch
 from torch_geometric.nn import GCN
@@ -9,7 +9,7 @@ from manyview.graphs.precomputed import precomputed_graph
 from manyview.graphs.support import GraphSupport
 from manyview.layers.node_selection import NodeSelection
 
-data = load_dataset("acm3025")  # in the folder that MANYVIEW_DATA names
+data = load_dataset("acm3025")  # read from $MANYVIEW_DATA
 truth = torch.from_numpy(data.labels) - 1  # classes count from 1
 labels = torch.from_numpy(hide_labels(truth.numpy(), keep=0.02, random_state=0))
 known = labels != -1
@@ -17,7 +17,7 @@ x = to_pyg(data.views["X"]).x  # words of each paper
 graph = renormalize(precomputed_graph(data.views, "adj1"))  # papers that share an author
 
 support = GraphSupport.from_graphs([graph], is_reordered=False)
-weights = support.weights_of(graph).float()  # one a pair of papers
+weights = support.weights_of(graph).float()  # one per pair of papers
 edge_index = torch.stack([support.rows, support.columns]).long()
 
 torch.manual_seed(0)
@@ -27,7 +27,7 @@ optimizer = torch.optim.Adam([*selection.parameters(), *network.parameters()], l
 
 
 def logits():
-    selected = selection(support, weights)  # weaker where both ends are little sure of
+    selected = selection(support, weights)  # weaker where both ends have low confidence
     return network(x, edge_index, edge_weight=support.on_edges(selected))
 
 
@@ -36,4 +36,4 @@ for _ in range(40):
     torch.nn.functional.cross_entropy(logits()[known], labels[known]).backward()
     optimizer.step()
 right = (logits().argmax(dim=1) == truth)[~known].float().mean()
-print(f"accuracy {right:.1%}; the threshold went from 0.0070 to {selection.threshold:.4f}")
+print(f"accuracy {right:.1%}; threshold moved from 0.0070 to {selection.threshold:.4f}")

@@ -1,13 +1,13 @@
-"""Label patients of whom 30 % lack one of three omics, in a MuData; results go back into it."""
+"""Label patients in a MuData of three omics, 30% of them with one missing; annotate it."""
 
 import anndata
 import mudata
 import numpy as np
 import pandas as pd
 
-from manyview import MGCNDNSClassifier, annotate, hide_labels, load_dataset
+from manyview import ManyviewClassifier, annotate, hide_labels, load_dataset
 
-data = load_dataset("rosmap")  # in the folder that MANYVIEW_DATA names
+data = load_dataset("rosmap")  # read from $MANYVIEW_DATA
 patients = np.array([f"patient{number}" for number in range(len(data.labels))])
 rng = np.random.default_rng(0)
 lacks = np.where(rng.random(len(patients)) < 0.3, rng.integers(3, size=len(patients)), -1)
@@ -22,7 +22,7 @@ truth = pd.Series(data.labels, index=patients)[cohort.obs_names].to_numpy()
 cohort.obs["diagnosis"] = hide_labels(truth, keep=0.3, random_state=0)  # the others become -1
 print(f"{len(cohort.obs)} patients, {(lacks >= 0).sum()} lack a view")
 
-model = MGCNDNSClassifier(scaling="standard", random_state=0).fit(cohort, cohort.obs["diagnosis"])
+model = ManyviewClassifier(scaling="standard", random_state=0).fit(cohort, cohort.obs["diagnosis"])
 annotate(cohort, model)
 
 hidden = cohort.obs["diagnosis"] == -1

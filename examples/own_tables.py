@@ -1,4 +1,4 @@
-"""Label your own tables: one CSV a view, joined on sample ids, labels for some of them."""
+"""Label your own tables: one CSV file per view, joined on sample ids, labels for some."""
 
 import csv
 import tempfile
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from manyview import MGCNDNSClassifier, read_views
+from manyview import ManyviewClassifier, read_views
 
 folder = Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)
@@ -24,6 +24,6 @@ with (folder / "labels.csv").open("w", newline="") as file:
 
 data = read_views(folder)
 print(*data.notes, sep="\n")
-model = MGCNDNSClassifier(random_state=0).fit(data.views, data.labels)
+model = ManyviewClassifier(random_state=0).fit(data.views, data.labels)
 truth = kinds[[int(name[1:]) for name in data.sample_ids]]
-print(f"right: {(model.transduction_ == truth).mean():.0%}")
+print(f"accuracy: {(model.transduction_ == truth).mean():.0%}")

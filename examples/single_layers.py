@@ -1,4 +1,4 @@
-"""Take single layers: node selection on any graph of yours, with gradients."""
+"""Use single layers: node selection on any graph, with gradients."""
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from manyview.layers.node_selection import NodeSelection
 points = np.random.default_rng(0).normal(size=(200, 8))
 graph = renormalize(knn_graph(points, n_neighbors=10))
 support = GraphSupport.from_graphs([graph])
-weights = support.weights_of(graph).float()  # one weight a pair of samples
+weights = support.weights_of(graph).float()  # one per pair of samples
 
 selection, layer = NodeSelection(temperature=1.0), GraphConvolution(8, 3)
 selected = selection(support, weights)

@@ -1,4 +1,4 @@
-"""Everything in the pages of the documentation runs and gives what the pages show.
+"""Every block of the documentation runs and prints what the page shows.
 
 Blocks of a page share their names and one folder, and run from top to bottom:
 
@@ -16,6 +16,7 @@ import doctest
 import io
 import re
 import shlex
+import sys
 import tomllib
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
@@ -27,6 +28,7 @@ from page_blocks import FLAGS, Block, NearOutput, blocks, commands
 from manyview.cli.app import main
 from manyview.data.catalog.load import load_dataset
 from manyview.errors import DataFileError
+from manyview.methods import METHODS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -40,7 +42,7 @@ for_each_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relat
 
 
 class Reader:
-    """Does what a page says, in the folder it is in, and notes what came out otherwise."""
+    """Runs the blocks of a page in the current folder, and reports differences."""
 
     def __init__(self, page: Path) -> None:
         self.page = page
@@ -115,7 +117,7 @@ def have_module(name: str | None) -> bool:
 
 
 def output_of(arguments: list[str]) -> tuple[str, int]:
-    """What a user sees of a command, and its exit code."""
+    """Return the output of a command and its exit code."""
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(out), pytest.raises(SystemExit) as end:
         main(arguments)
@@ -128,9 +130,17 @@ def test_page_does_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     for name, value in {"COLUMNS": "80", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
+    methods, modules = dict(METHODS), set(sys.modules)
     reader = Reader(page)
-    for block in blocks(page.read_text(encoding="utf-8")):
-        reader.follow(block)
+    try:
+        for block in blocks(page.read_text(encoding="utf-8")):
+            reader.follow(block)
+    finally:  # forget the methods and modules that the page wrote
+        METHODS.clear()
+        METHODS.update(methods)
+        for name in set(sys.modules) - modules:
+            if str(tmp_path) in str(getattr(sys.modules[name], "__file__", None)):
+                del sys.modules[name]
     assert not reader.report, "".join(reader.report)
 
 

@@ -18,6 +18,10 @@ from page_blocks import FLAGS, blocks, commands
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
+def test_readme_is_short():
+    assert len(README.splitlines()) < 150
+
+
 def test_sessions_print_what_they_show(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

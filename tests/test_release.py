@@ -1,4 +1,4 @@
-"""What a user installs: the wheel, the sdist, their metadata, and how to cite them."""
+"""What a user installs: wheel, sdist and metadata; how to cite it; changelog, CI and pins."""
 
 import re
 import subprocess
@@ -49,7 +49,8 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
     packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
     files = (path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc")
     assert packed == {path.relative_to(PACKAGE.parent).as_posix() for path in files}
-    assert {Path(name).suffix for name in packed} == {".py", ".typed", ".toml", ".css", ".js"}
+    suffixes = {Path(name).suffix for name in packed} - {".j2"}
+    assert suffixes == {".py", ".typed", ".toml", ".css", ".js"}
     assert "manyview/py.typed" in packed
 
 
@@ -74,6 +75,47 @@ def test_classifiers_name_every_python_that_is_allowed():
     named = re.findall(r":: 3\.(\d+)", " ".join(PROJECT["classifiers"]))
     lowest, above = re.findall(r"3\.(\d+)", PROJECT["requires-python"])
     assert [int(minor) for minor in named] == list(range(int(lowest), int(above)))
+
+
+def test_workflow_tests_every_python_that_is_allowed():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    matrix = workflow["jobs"]["test"]["strategy"]["matrix"]
+    named = re.findall(r":: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    assert matrix["python"] == named
+    assert {name.split("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
+
+
+def test_workflow_runs_on_windows_what_make_check_runs():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    recipe = re.search(r"^check:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)[1]
+    commands = [line.strip().removeprefix("$(BIN)/") for line in recipe.splitlines()]
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    steps = {step.get("name"): step for step in workflow["jobs"]["test"]["steps"]}
+    assert steps["Check (Windows)"]["run"].splitlines() == commands
+    assert len(commands) == 5
+
+
+def test_templates_of_issues_are_forms():
+    for name in ("bug", "feature"):
+        form = yaml.safe_load(
+            (ROOT / ".github" / "ISSUE_TEMPLATE" / f"{name}.yml").read_text("utf-8")
+        )
+        assert {"name", "description", "body"} <= set(form)
+        ids = [part["id"] for part in form["body"]]
+        assert len(ids) == len(set(ids))
+        assert all(part["attributes"]["label"] for part in form["body"])
+
+
+def test_every_tool_is_pinned():
+    pinned = {
+        re.split("[=; ]", line)[0].lower().replace("_", "-")
+        for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+        if not line.startswith("#")
+    }
+    wanted = [one for extra in PROJECT["optional-dependencies"].values() for one in extra]
+    names = {re.split(r"[\[><=,]", one)[0].lower() for one in [*wanted, *PROJECT["dependencies"]]}
+    assert names - {"manyview"} <= pinned
 
 
 def test_sdist_can_be_tested_and_holds_no_caches(sdist):

@@ -90,9 +90,22 @@ def test_reference_has_exactly_the_public_names():
     assert sorted(named) == sorted(manyview.__all__)
 
 
-def test_reference_shows_every_parameter(site):
+@pytest.mark.parametrize(
+    "owner",
+    [
+        manyview.ManyviewClassifier,
+        manyview.MGCNDNSClassifier,
+        manyview.NeighborGraph,
+        manyview.GraphLearningConfig,
+        manyview.NodeSelectionConfig,
+        manyview.TrainingConfig,
+        manyview.CalibrationConfig,
+        manyview.PseudoLabeler,
+    ],
+)
+def test_reference_shows_every_parameter(owner, site):
     page = (site / "reference" / "classifier.html").read_text(encoding="utf-8")
-    for name in manyview.MGCNDNSClassifier().get_params():
+    for name in owner().get_params(deep=False):
         assert f"<code>{name}</code>" in page, name
 
 
@@ -123,7 +136,7 @@ def test_stored_pictures_are_those_the_script_draws(pictures):
     assert {path.name for path in folder.iterdir()} == stored
     assert stored == {f"{name}.svg" for name in module.PICTURES}
     shown = set(re.findall(r"figures/method/([\w-]+\.svg)", text_of("method.md")))
-    assert shown | {"overview.svg"} == stored
+    assert shown | {"overview.svg", "overview-narrow.svg"} == stored
 
 
 @pytest.mark.parametrize("name", ["views", "given", "graph-pixels", "graph-fourier"])
@@ -144,7 +157,7 @@ def test_page_of_the_method_says_how_its_pictures_were_fitted(pictures):
     _, fit, _ = pictures
     page = text_of("method.md")
     assert f"{len(fit.truth)} handwritten digits" in page
-    assert f"threshold starts at {fit.model.initial_threshold}" in page
+    assert f"threshold starts at {fit.model.node_selection.initial_threshold}" in page
 
 
 def test_selection_removes_some_edges_and_keeps_most(pictures):

@@ -1,4 +1,4 @@
-"""What MkDocs is told beside mkdocs.yml: formulas, sessions, attributes, help of commands."""
+"""Hooks of MkDocs: formulas, sessions, attributes, and the help texts of commands."""
 
 import io
 import os
@@ -17,7 +17,7 @@ SESSION = re.compile(r"^```python(?=[^\n]*\n>>> )", re.MULTILINE)
 
 
 def on_config(config: Any) -> Any:
-    """Show blocks fenced as `math` as formulas."""
+    """Render blocks fenced as `math` as formulas."""
     options = config.mdx_configs.setdefault("pymdownx.superfences", {})
     fences = options.setdefault("custom_fences", [])
     fences.append({"name": "math", "class": "math", "format": formula})
@@ -25,32 +25,32 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Color sessions as such, and put the help of a command where a comment names it."""
+    """Highlight sessions, and replace a comment that names a command by its help text."""
     markdown = SESSION.sub("```pycon", markdown)
     return HELP.sub(lambda found: f"```text\n{help_of(found[1])}```", markdown)
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Show what an attribute holds as a sentence, not as a type."""
+    """Show the description of an attribute as a sentence, not as a type."""
     return BARE.sub(lambda found: meaning(found[1]), html)
 
 
 def meaning(text: str | None) -> str:
-    """Return the words behind an attribute's name, with code where backticks stand."""
+    """Return the description of an attribute, with backticks rendered as code."""
     return "" if text is None else " – " + re.sub(r"`([^`]*)`", r"<code>\1</code>", text)
 
 
 def formula(source: str, *_: Any, **__: Any) -> str:
-    r"""Turn LaTeX into MathML, which browsers show without a script.
+    r"""Convert LaTeX to MathML, which browsers show without a script.
 
-    What `\qquad` separates may stand below each other where a page is narrow.
+    Parts separated by `\qquad` may wrap on narrow pages.
     """
     parts = (convert(part.strip(), display="block") for part in source.split(r"\qquad"))
     return f'<div class="math">{"".join(parts)}</div>'
 
 
 def help_of(command: str) -> str:
-    """Return what a command prints of itself, 80 characters wide."""
+    """Return the help text of a command, 80 characters wide."""
     from manyview.cli.app import main
 
     out = io.StringIO()

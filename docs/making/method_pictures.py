@@ -2,8 +2,8 @@
 
     python docs/making/method_pictures.py [FOLDER]
 
-Every picture has the samples at the same places. A gray circle is a sample whose label nobody has
-given, the figure in it its true class; color and shape are the label it was given or predicted.
+Every picture has the samples at the same positions. The digit in a node is its true class. Color
+and shape show the given or predicted label; gray circles have none.
 """
 
 import sys
@@ -41,12 +41,12 @@ def draw_views(fit: SmallFit) -> Sheet:
 
 
 def draw_given(fit: SmallFit) -> Sheet:
-    """Draw the labels that go in."""
+    """Draw the given labels."""
     return with_nodes(Sheet(*SIZE), fit, fit.labels)
 
 
 def draw_view_graph(number: int) -> Callable[[SmallFit], Sheet]:
-    """Make what draws the graph of one view."""
+    """Return the function that draws the graph of one view."""
 
     def draw(fit: SmallFit) -> Sheet:
         sheet = Sheet(*SIZE)
@@ -59,21 +59,21 @@ def draw_view_graph(number: int) -> Callable[[SmallFit], Sheet]:
 def draw_importance(fit: SmallFit) -> Sheet:
     """Draw the mixing weights, and the importance that follows from them."""
     sheet = Sheet(*SIZE)
-    sheet.text(20, 26, "mixing weights: share of each view", "said")
+    sheet.text(20, 26, "mixing weights: weight of each view", "said")
     sheet.text(20, 42, "(column) in each mixture (row)", "said")
     for row, name in enumerate(VIEWS):
         sheet.text(20, 78 + 34 * row, name, "said")
-        for column, share in enumerate(fit.model.mixing_weights_[row].tolist()):
+        for column, weight in enumerate(fit.model.mixing_weights_[row].tolist()):
             x, y = 100 + 74 * column, 58 + 34 * row
-            look = f"fill: {COLORS[0]}; fill-opacity: {share:.2f}"
+            look = f"fill: {COLORS[0]}; fill-opacity: {weight:.2f}"
             sheet.add("rect", x=x, y=y, width=70, height=30, style=look)
-            sheet.text(x + 22, y + 20, f"{share:.2f}", "said")
+            sheet.text(x + 22, y + 20, f"{weight:.2f}", "said")
     sheet.text(20, 192, "importance of each view", "said")
-    for row, (name, share) in enumerate(zip(VIEWS, fit.model.view_importance_, strict=True)):
+    for row, (name, weight) in enumerate(zip(VIEWS, fit.model.view_importance_, strict=True)):
         y = 204 + 28 * row
         sheet.text(20, y + 15, name, "said")
-        sheet.add("rect", x=100, y=y, width=float(300 * share), height=20, fill=COLORS[0])
-        sheet.text(120, y + 15, f"{share:.2f}")
+        sheet.add("rect", x=100, y=y, width=float(300 * weight), height=20, fill=COLORS[0])
+        sheet.text(120, y + 15, f"{weight:.2f}")
     return sheet
 
 
@@ -95,7 +95,7 @@ def draw_gates(fit: SmallFit) -> Sheet:
 
 
 def draw_ranks(fit: SmallFit) -> Sheet:
-    """Draw P, samples in the order of their scores, and the confidence below it."""
+    """Draw P, samples sorted by score, and the confidence below it."""
     sheet = Sheet(*SIZE)
     order = np.argsort(-fit.scores, kind="stable")
     probabilities = fit.rank_probabilities[:, order]
@@ -106,8 +106,8 @@ def draw_ranks(fit: SmallFit) -> Sheet:
         f'transform="translate({left} {top}) scale({step})">'
     )
     for rank, row in enumerate((probabilities / probabilities.max()).tolist()):
-        for place, share in enumerate(row):
-            sheet.add("rect", x=place, y=rank, width=1, height=1, fill_opacity=f"{share:.2f}")
+        for place, probability in enumerate(row):
+            sheet.add("rect", x=place, y=rank, width=1, height=1, fill_opacity=f"{probability:.2f}")
     sheet.parts.append("</g>")
     sheet.text(10, 262, "confidence", "said")
     for place, height in enumerate((56 * fit.confidence[order]).tolist()):
@@ -124,7 +124,7 @@ def draw_confidence(fit: SmallFit) -> Sheet:
 
 
 def draw_selected(fit: SmallFit) -> Sheet:
-    """Draw the selected graph, and dashed what was removed."""
+    """Draw the selected graph, with removed edges dashed."""
     selected = off_diagonal(fit.model.selected_graph_)
     removed = np.where(selected > 0, 0, off_diagonal(fit.model.refined_graph_))
     sheet = Sheet(*SIZE)
@@ -142,25 +142,55 @@ def draw_predictions(fit: SmallFit) -> Sheet:
 
 def draw_overview(fit: SmallFit) -> Sheet:
     """Draw labels given, one view, fused, selected, predicted: the same samples in a row."""
-    stages = (draw_given, draw_view_graph(0), draw_fused, draw_selected, draw_predictions)
+    stages = {
+        "few labels": draw_given,
+        "one graph per view": draw_view_graph(0),
+        "fused": draw_fused,
+        "selected": draw_selected,
+        "all labels": draw_predictions,
+    }
     width, gap = SIZE[0], 26
     sheet = Sheet(len(stages) * (width + gap) - gap, SIZE[1] + 34)
-    names = ("few labels", "a graph a view", "fused", "selected", "all labels")
-    for number, (draw, name) in enumerate(zip(stages, names, strict=True)):
-        left = number * (width + gap)
-        sheet.parts.append(f'<g transform="translate({left} 34)">')
-        sheet.parts += draw(fit).parts
-        sheet.parts.append("</g>")
-        sheet.parts.append(
-            f'<text class="said" style="font-size: 26px" x="{left + 18}" y="28">{name}</text>'
-        )
+    for number, (name, draw) in enumerate(stages.items()):
+        add_stage(sheet, fit, draw, name, left=number * (width + gap), font_size=26)
     return sheet
+
+
+def draw_overview_narrow(fit: SmallFit) -> Sheet:
+    """Draw the fused graph with the labels given above the predictions, for narrow screens."""
+    stages = {
+        "few labels and a graph of all views": draw_fused,
+        "a label for every sample": draw_predictions,
+    }
+    height = SIZE[1] + 34
+    sheet = Sheet(SIZE[0], len(stages) * height)
+    for number, (name, draw) in enumerate(stages.items()):
+        add_stage(sheet, fit, draw, name, top=number * height, font_size=17)
+    return sheet
+
+
+def add_stage(
+    sheet: Sheet,
+    fit: SmallFit,
+    draw: Callable[[SmallFit], Sheet],
+    name: str,
+    *,
+    left: int = 0,
+    top: int = 0,
+    font_size: int,
+) -> None:
+    """Add a picture to another one, with its name above it."""
+    sheet.parts.append(f'<g transform="translate({left} {top + 34})">')
+    sheet.parts += draw(fit).parts
+    sheet.parts.append("</g>")
+    style = f"font-size: {font_size}px"
+    sheet.add("text", name, x=left + 18, y=top + 26, class_="said", style=style)
 
 
 def with_nodes(
     sheet: Sheet, fit: SmallFit, labels: np.ndarray, radius: np.ndarray | None = None
 ) -> Sheet:
-    """Draw all samples, in color where labels say a class."""
+    """Draw all samples, in color where they have a label."""
     for sample, point in enumerate(fit.points):
         label = int(labels[sample])
         draw_node(
@@ -186,6 +216,7 @@ PICTURES: dict[str, Callable[[SmallFit], Sheet]] = {
     "selected": draw_selected,
     "predictions": draw_predictions,
     "overview": draw_overview,
+    "overview-narrow": draw_overview_narrow,
 }
 
 

@@ -1,8 +1,8 @@
-"""Photograph the report of a real run for the tutorial: docs/figures/report-*.png.
+"""Take screenshots of a real run's report for the tutorial: docs/figures/report-*.png.
 
     python docs/making/report_shots.py [FOLDER]
 
-Needs Chromium and Playwright, as the tests of pages do.
+Needs Chromium and Playwright, as the browser tests do.
 """
 
 import os
@@ -17,12 +17,12 @@ from manyview.cli.app import main as manyview
 
 FOLDER = Path(__file__).parent.parent / "figures"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-SHOTS = {"top": None, "map": "#map", "views": "#views"}  # what each shows of the page
+SHOTS = {"top": None, "map": "#map", "views": "#views"}  # the part of the page each one shows
 WIDTH, HEIGHT = 1000, 700
 
 
 def fit_digits(folder: Path) -> Path:
-    """Run the tutorial's command; returns the report."""
+    """Run the tutorial's command and return the path of its report."""
     try:
         manyview(["fit", "digits", "--label-ratio", "0.02", "--out", str(folder), "--quiet"])
     except SystemExit as end:
@@ -32,7 +32,7 @@ def fit_digits(folder: Path) -> Path:
 
 
 def main(folder: Path) -> None:
-    """Fit, open the report in light colors, and keep a picture of each part."""
+    """Fit, open the report in light colors, and save a screenshot of each part."""
     folder.mkdir(parents=True, exist_ok=True)
     path = os.environ.get("MANYVIEW_BROWSER") or next(filter(None, map(shutil.which, NAMES)))
     with tempfile.TemporaryDirectory() as run, sync_playwright() as playwright:

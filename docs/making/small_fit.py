@@ -6,12 +6,18 @@ from functools import cached_property
 import numpy as np
 from svg_parts import spread_out
 
-from manyview import MGCNDNSClassifier, MultiView, load_dataset
+from manyview import (
+    MGCNDNSClassifier,
+    MultiView,
+    NeighborGraph,
+    NodeSelectionConfig,
+    load_dataset,
+)
 
 CLASSES = (1, 7, 8)
 VIEWS = ("pixels", "fourier", "gradients")
-N_A_CLASS = 12
-N_LABELED_A_CLASS = 2
+N_PER_CLASS = 12
+N_LABELED_PER_CLASS = 2
 N_NEIGHBORS = 3
 INITIAL_THRESHOLD = 0.6  # the default would remove no edge of so small a graph
 SIZE = (330, 300)
@@ -28,7 +34,7 @@ class SmallFit:
 
     @cached_property
     def points(self) -> np.ndarray:
-        """Where every picture has the samples: [sample, x and y]."""
+        """Positions of the samples in every picture: [sample, x and y]."""
         return spread_out(off_diagonal(self.model.fused_graph_), SIZE)
 
     @cached_property
@@ -38,11 +44,11 @@ class SmallFit:
 
     @cached_property
     def rank_probabilities(self) -> np.ndarray:
-        """P of Eq. (9), taken literally: [rank, sample]."""
+        """P of Eq. (9), computed literally: [rank, sample]."""
         scores = self.scores
         ranks = np.arange(1, len(scores) + 1)[:, None]
         gaps = np.abs(scores[:, None] - scores).sum(axis=0)
-        logits = ((len(scores) + 1 - 2 * ranks) * scores - gaps) / self.model.tau
+        logits = ((len(scores) + 1 - 2 * ranks) * scores - gaps) / self.model.node_selection.tau
         weights = np.exp(logits - logits.max(axis=1, keepdims=True))
         return weights / weights.sum(axis=1, keepdims=True)
 
@@ -53,7 +59,7 @@ class SmallFit:
 
     @cached_property
     def confidence(self) -> np.ndarray:
-        """Eq. (12) and (13), taken literally: [sample]."""
+        """Eq. (12) and (13), computed literally: [sample]."""
         ranks = np.arange(1, len(self.scores) + 1)[:, None]
         gain = ((2**self.rank_probabilities - 1) / np.log2(ranks + 1)).sum(axis=0)
         return (gain - gain.min()) / (gain.max() - gain.min())
@@ -66,7 +72,7 @@ def small_fit() -> SmallFit:
     rows = np.sort(
         np.concatenate(
             [
-                rng.choice(np.flatnonzero(data.labels == label), N_A_CLASS, replace=False)
+                rng.choice(np.flatnonzero(data.labels == label), N_PER_CLASS, replace=False)
                 for label in CLASSES
             ]
         )
@@ -75,11 +81,10 @@ def small_fit() -> SmallFit:
     truth = data.labels[rows]
     labels = np.full(len(rows), -1)
     for label in CLASSES:
-        labels[np.flatnonzero(truth == label)[:N_LABELED_A_CLASS]] = label
+        labels[np.flatnonzero(truth == label)[:N_LABELED_PER_CLASS]] = label
     model = MGCNDNSClassifier(
-        recipe="paper",
-        n_neighbors=N_NEIGHBORS,
-        initial_threshold=INITIAL_THRESHOLD,
+        graph=NeighborGraph(n_neighbors=N_NEIGHBORS),
+        node_selection=NodeSelectionConfig(initial_threshold=INITIAL_THRESHOLD),
         random_state=0,
     )
     return SmallFit(views, truth, labels, model.fit(views, labels))

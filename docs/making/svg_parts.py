@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-# Okabe and Ito's colors, told apart by all; every class also has a shape of its own.
+# Okabe and Ito's colors, safe for color-blind readers; every class also has its own shape.
 COLORS = ("#56b4e9", "#e69f00", "#009e73")
 STYLE = """
 .sheet { fill: #ffffff }
@@ -31,7 +31,7 @@ text { font: 600 11px system-ui, sans-serif; text-anchor: middle; fill: #111111 
 
 @dataclass
 class Sheet:
-    """An SVG picture; parts are added in the order they are painted."""
+    """An SVG picture; parts are painted in the order they are added."""
 
     width: int
     height: int
@@ -110,7 +110,7 @@ def edges_of(graph: np.ndarray, largest: float | None = None) -> Iterator[tuple[
         yield one, other, float(upper[one, other] / largest)
 
 
-def spread_out(graph: np.ndarray, size: tuple[int, int], n_rounds: int = 400) -> np.ndarray:
+def spread_out(graph: np.ndarray, size: tuple[int, int], n_steps: int = 400) -> np.ndarray:
     """Place samples so that edges are short and samples apart (Fruchterman and Reingold)."""
     n_samples = len(graph)
     degrees = np.diag(graph.sum(axis=1))
@@ -119,7 +119,7 @@ def spread_out(graph: np.ndarray, size: tuple[int, int], n_rounds: int = 400) ->
     points = vectors[:, 1:3] / np.abs(vectors[:, 1:3]).max()
     apart = 1.1 / np.sqrt(n_samples)
     links = graph / graph.max()
-    for heat in np.linspace(0.1, 0.002, n_rounds):
+    for heat in np.linspace(0.1, 0.002, n_steps):
         gaps = points[:, None] - points[None]
         lengths = np.linalg.norm(gaps, axis=2).clip(1e-3)
         push = apart**2 / lengths**2 - links * lengths / apart - 0.02
