@@ -66,10 +66,10 @@ LABELS = {
     "order by content": "content order",
 }
 VALUES = {"series": SERIES, "form": FORMS, "part": PARTS, "labels": LABELS}
-FIELDS = {
+STUDY_FIELDS = {
     "ratio": "label_ratio", "share": "fraction", "n_rounds": "n_stages", "surprise": "log_loss",
-    "share_gathered": "fraction_gathered",
 }  # fmt: skip
+PERFORMANCE_FIELDS = {"share": "fraction", "share_gathered": "fraction_gathered"}
 SPELLINGS = {
     "PyG, edge_index normalised once": "PyG, edge_index normalized once",
     "optimiser": "optimizer",
@@ -129,7 +129,7 @@ def migrate_study(record: Record) -> Record:
     """Return a record of one of the studies by its new names; one that has them as it is."""
     if "ratio" not in record:
         return record
-    migrated = _with_new_fields(record)
+    migrated = _with_new_fields(record, STUDY_FIELDS)
     for field, values in VALUES.items():
         if field in migrated:
             migrated[field] = values.get(migrated[field], migrated[field])
@@ -138,21 +138,21 @@ def migrate_study(record: Record) -> Record:
     return migrated
 
 
-def _with_new_fields(value: Any) -> Any:
+def _with_new_fields(value: Any, names: dict[str, str]) -> Any:
     """Rename fields, also within fields, and spellings among their names and values."""
     if isinstance(value, dict):
         return {
-            SPELLINGS.get(name, FIELDS.get(name, name)): _with_new_fields(one)
+            SPELLINGS.get(name, names.get(name, name)): _with_new_fields(one, names)
             for name, one in value.items()
         }
     if isinstance(value, list):
-        return [_with_new_fields(one) for one in value]
+        return [_with_new_fields(one, names) for one in value]
     return SPELLINGS.get(value, value) if isinstance(value, str) else value
 
 
 def migrate_performance(document: Record) -> Record:
     """Return a file of measurements by its new names."""
-    document = _with_new_fields(document)
+    document = _with_new_fields(document, PERFORMANCE_FIELDS)
     requests = [row["request"] for row in document["rows"]]
     if document["benchmark"] == "whole-job":  # whole jobs run each method with its defaults
         if not any(one["method"] == "manyview" for one in requests):
