@@ -154,10 +154,10 @@ def migrate_performance(document: Record) -> Record:
     """Return a file of measurements by its new names."""
     document = _with_new_fields(document, PERFORMANCE_FIELDS)
     requests = [row["request"] for row in document["rows"]]
-    if document["benchmark"] == "whole-job":  # whole jobs run each method with its defaults
-        if not any(one["method"] == "manyview" for one in requests):
-            for one in requests:
-                one["method"] = SERIES.get(one["method"], one["method"])
+    is_old = not any(one.get("method") == "manyview" for one in requests)
+    if document["benchmark"] == "whole-job" and is_old:  # each method with its defaults
+        for one in requests:
+            one["method"] = SERIES.get(one["method"], one["method"])
     return document
 
 

@@ -1,7 +1,7 @@
-"""Small data now and before: fits of BBCsports and digits with an older state of the code.
+"""Small data now and before: fits of BBCsports and digits with an older version of the code.
 
-Processes of both states take turns, and each fits several times; fits with the same seed take the
-same number of epochs where both states compute the same.
+Processes of both versions take turns, and each fits several times; fits with the same seed take the
+same number of epochs where both versions compute the same.
 """
 
 import subprocess
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from manyview import MGCNDNSClassifier, hide_labels, load_dataset
-from performance.apart import ROOT, Meter, run_apart
+from performance.isolated import ROOT, Meter, run_isolated
 from performance.stored import Rows, summary
 
 DATASETS = ("bbcsports", "digits")
@@ -35,7 +35,7 @@ def run(rows: Rows, before: str = BEFORE, n_rounds: int = N_ROUNDS) -> None:
 
 
 def source_of(before: str, temporary: Path) -> Path:
-    """Folder with the package as it was: of the checkout, or taken from the commit."""
+    """Return the folder of the older package: of a checkout, or extracted from a commit."""
     if (Path(before) / "src" / "manyview").is_dir():
         return Path(before).resolve() / "src"
     archive = temporary / "before.tar"
@@ -52,12 +52,12 @@ def source_of(before: str, temporary: Path) -> Path:
 
 
 def compare(dataset: str, before: Path, n_rounds: int) -> dict[str, Any]:
-    """Let both states take turns, and set their times beside each other."""
+    """Run both versions in turn and compare their times."""
     found: dict[str, list[dict[str, Any]]] = {"now": [], "before": []}
     for number in range(n_rounds):
         states = [("now", None), ("before", before)]
         for state, source in states if number % 2 == 0 else states[::-1]:
-            outcome = run_apart(measure, source=source, dataset=dataset)
+            outcome = run_isolated(measure, source=source, dataset=dataset)
             if outcome["status"] != "done":
                 return outcome
             found[state].append(outcome)
@@ -72,13 +72,13 @@ def compare(dataset: str, before: Path, n_rounds: int) -> dict[str, Any]:
 
 
 def single_network() -> MGCNDNSClassifier:
-    """Make the classifier of one network, which older states had no other name for."""
-    knows_recipes = "recipe" in MGCNDNSClassifier().get_params()
-    return MGCNDNSClassifier(random_state=0, **({"recipe": "paper"} if knows_recipes else {}))
+    """Return the classifier of one network; older versions have it under a switch."""
+    has_recipes = "recipe" in MGCNDNSClassifier().get_params()
+    return MGCNDNSClassifier(random_state=0, **({"recipe": "paper"} if has_recipes else {}))
 
 
 def measure(meter: Meter, dataset: str) -> dict[str, Any]:
-    """Median seconds of a fit."""
+    """Return the median seconds of a fit."""
     data = load_dataset(dataset)
     labels = hide_labels(data.labels, LABEL_RATIO, random_state=0)
     seconds = []

@@ -1,9 +1,9 @@
-"""Run one measurement in a process of its own, so that its peak memory is its own.
+"""Run one measurement in its own process, so that its peak memory can be measured.
 
-    python -m performance.apart MODULE:FUNCTION ARGUMENTS
+    python -m performance.isolated MODULE:FUNCTION ARGUMENTS
 
-imports the function, calls it as `function(meter, **arguments)` with a meter that counts from what
-the imports took, and prints what it returns as one line of JSON.
+imports the function, calls it as `function(meter, **arguments)` with a meter that starts after the
+imports, and prints what it returns as one line of JSON.
 """
 
 import importlib
@@ -33,14 +33,14 @@ class Meter:
         self.start()
 
     def start(self) -> None:
-        """Count from what is held now."""
+        """Measure from the current memory on."""
         self._held = memory_of(os.getpid()) * 1024
-        self._earlier = 0.0
+        self._earlier_peak = 0.0
         reset_peak_memory()
 
     def restart(self) -> None:
-        """Begin a new stretch."""
-        self._earlier = self.peak()
+        """Begin a new stretch; `peak` still covers the earlier ones."""
+        self._earlier_peak = self.peak()
         reset_peak_memory()
 
     def peak_of_stretch(self) -> float:
@@ -49,24 +49,24 @@ class Meter:
 
     def peak(self) -> float:
         """Peak since the start."""
-        return max(self._earlier, self.peak_of_stretch())
+        return max(self._earlier_peak, self.peak_of_stretch())
 
 
-def run_apart(
+def run_isolated(
     function: Callable[..., Any],
     *,
     limits: Limits | None = None,
     source: Path | None = None,
     **arguments: Any,
 ) -> dict[str, Any]:
-    """Call a function in a new process; whatever goes wrong becomes the outcome.
+    """Call a function in a new process; a failure becomes the outcome.
 
     Parameters
     ----------
     limits
-        A process that takes more is ended.
+        A process that takes more is terminated.
     source
-        Folder to import manyview from, if not the one in use.
+        Folder to import manyview from; None is the one in use.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def run_apart(
             [
                 sys.executable,
                 "-m",
-                "performance.apart",
+                "performance.isolated",
                 f"{function.__module__}:{function.__name__}",
                 json.dumps(arguments),
             ],
@@ -99,15 +99,15 @@ def run_apart(
         output.seek(0)
         errors.seek(0)
         if process.returncode != 0:
-            said = errors.read().strip()
-            sys.stderr.write(f"{said}\n")
-            last = (said.splitlines() or [f"ended with code {process.returncode}"])[-1]
+            written = errors.read().strip()
+            sys.stderr.write(f"{written}\n")
+            last = (written.splitlines() or [f"ended with code {process.returncode}"])[-1]
             return {"status": "failed", "reason": last}
         return {"status": "done", **json.loads(output.read().splitlines()[-1])}
 
 
 def _wait(process: subprocess.Popen[bytes], limits: Limits) -> dict[str, Any] | None:
-    """Wait for the end; return why the process has to be ended before, if it has."""
+    """Wait for the process; return why it must be terminated early, None if it need not."""
     start = time.monotonic()
     while process.poll() is None:
         time.sleep(POLL_SECONDS)
