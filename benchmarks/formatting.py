@@ -27,6 +27,18 @@ def signed(points):
     return f"{round(points, 1) + 0.0:+.1f}"
 
 
+def and_list(words):
+    """Join words with commas, the last two with "and".
+
+    Examples
+    --------
+    >>> and_list(["a"]), and_list(["a", "b"]), and_list(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def p_value(value, digits=3, name="p"):
     """Write a p value with its name, such as "p = 0.012" or "p < 0.001".
 
@@ -35,8 +47,8 @@ def p_value(value, digits=3, name="p"):
     >>> p_value(0.0123), p_value(0.0001), p_value(0.0001, name="")
     ('p = 0.012', 'p < 0.001', '< 0.001')
     """
-    least = 10**-digits
-    written = f"< {least:.{digits}f}" if value < least else f"= {value:.{digits}f}"
+    rounded = f"{value:.{digits}f}"
+    written = f"= {rounded}" if float(rounded) else f"< {10**-digits:.{digits}f}"
     return f"{name} {written}" if name else written.removeprefix("= ")
 
 

@@ -19,7 +19,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from compared import OWN, TITLES, make
-from formatting import signed, table
+from formatting import and_list, signed, table
 from sklearn.datasets import load_breast_cancer
 from stored_records import RESULTS, add_missing, read, scores
 
@@ -165,7 +165,7 @@ def sentence():
         if names:
             gaps = np.subtract(rows[OWN], rows["plain"])
             gains.append(
-                f"{signed(gaps.mean())} points with {ratio:.0%} of the labels (worst "
+                f"{signed(gaps.mean())} points with {ratio:.0%} labels (smallest "
                 f"{signed(gaps.min())}, {names[int(gaps.argmin())]})"
             )
             without.append(signed(np.subtract(rows[UNIT], rows["plain"]).mean()))
@@ -173,8 +173,8 @@ def sentence():
         return ""
     return (
         f"On {len(names)} data sets that were not used to choose anything (three splits each), the "
-        f"default gains over a plain GCN {', '.join(gains)}. Without choosing a scaling per view "
-        f"the gains are {', '.join(without)}."
+        f"default gains over a plain GCN {and_list(gains)}. Without choosing a scaling per view "
+        f"the gains are {and_list(without)}."
     )
 
 
