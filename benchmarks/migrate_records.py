@@ -52,7 +52,7 @@ PARTS = {
     "linear teacher": "linear initial teacher",
     "joint graph": "early-fusion graph",
     "class shares": "class prior",
-    "agreement of views": "view weights",
+    "agreement of views": "assortativity",
     "neighbours": "propagation",
     "sharpness": "sharpening",
     "trust in sure answers": "confidence weights",

@@ -43,7 +43,10 @@ PARTS = {  # what is left out -> parameters of the classifier
     "early-fusion graph": FUSION,
     "all three": UNIT | TEACHER | FUSION,
     "class prior": {"pseudo_labeler__prior_strength": 1e12},
-    "view weights": {"pseudo_labeler__weigh_views": False},
+    "assortativity": {  # neither weighs views nor tests the class prior
+        "pseudo_labeler__weigh_views": False,
+        "pseudo_labeler__max_assortativity_loss": 1.0,
+    },
     "propagation": {"pseudo_labeler__smoothing": 0.0},
     "sharpening": {"pseudo_labeler__sharpness": 1.0},
     "confidence weights": {"pseudo_labeler__confidence_power": 0.0},

@@ -20,7 +20,8 @@ from manyview.data.splits import hide_labels
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.estimators.parameters import NeighborGraph
 from manyview.system.memory import free_memory
-from performance.isolated import Meter, run_isolated
+from performance.isolated import run_isolated
+from performance.meter import Meter
 from performance.stored import Rows, summary
 from performance.synthetic_data import synthetic_views, warm_up
 from performance.training import catch_training

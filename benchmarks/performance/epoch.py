@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.estimators.parameters import NeighborGraph
-from performance.isolated import Meter, run_isolated
+from performance.isolated import run_isolated
+from performance.meter import Meter
 from performance.stored import Rows, summary
 from performance.synthetic_data import N_CLASSES, synthetic_problem
 from performance.training import catch_training

@@ -15,7 +15,8 @@ from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.estimators.parameters import NeighborGraph
 from performance.bandwidth import bandwidth_fractions
 from performance.block_clock import BlockClock
-from performance.isolated import Meter, run_isolated
+from performance.isolated import run_isolated
+from performance.meter import Meter
 from performance.stored import Rows, summary
 from performance.synthetic_data import synthetic_problem, warm_up
 from performance.training import NEVER, EpochClock, instead_of_training

@@ -1,12 +1,5 @@
-"""Run one measurement in its own process, so that its peak memory can be measured.
+"""Run one measurement in its own process, so that its peak memory can be measured."""
 
-    python -m performance.isolated MODULE:FUNCTION ARGUMENTS
-
-imports the function, calls it as `function(meter, **arguments)` with a meter that starts after the
-imports, and prints what it returns as one line of JSON.
-"""
-
-import importlib
 import json
 import os
 import subprocess
@@ -18,38 +11,11 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from manyview.experiments.limits import Limits, memory_of, thread_variables
-from manyview.system.memory import peak_memory, reset_peak_memory
 
 BENCHMARKS = Path(__file__).parent.parent
 ROOT = BENCHMARKS.parent
 POLL_SECONDS = 0.1
 N_THREADS = int(os.environ.get("OMP_NUM_THREADS", "2"))
-
-
-class Meter:
-    """Memory of this process above what it held at the last `start`, in MB."""
-
-    def __init__(self) -> None:
-        self.start()
-
-    def start(self) -> None:
-        """Measure from the current memory on."""
-        self._held = memory_of(os.getpid()) * 1024
-        self._earlier_peak = 0.0
-        reset_peak_memory()
-
-    def restart(self) -> None:
-        """Begin a new stretch; `peak` still covers the earlier ones."""
-        self._earlier_peak = self.peak()
-        reset_peak_memory()
-
-    def peak_of_stretch(self) -> float:
-        """Peak since the last `restart`."""
-        return max(peak_memory() - self._held, 0.0)
-
-    def peak(self) -> float:
-        """Peak since the start."""
-        return max(self._earlier_peak, self.peak_of_stretch())
 
 
 def run_isolated(
@@ -59,7 +25,7 @@ def run_isolated(
     source: Path | None = None,
     **arguments: Any,
 ) -> dict[str, Any]:
-    """Call a function in a new process; a failure becomes the outcome.
+    """Call `function(meter, **arguments)` in a new process; a failure becomes the outcome.
 
     Parameters
     ----------
@@ -79,7 +45,7 @@ def run_isolated(
             [
                 sys.executable,
                 "-m",
-                "performance.isolated",
+                "performance.meter",
                 f"{function.__module__}:{function.__name__}",
                 json.dumps(arguments),
             ],
@@ -117,14 +83,3 @@ def _wait(process: subprocess.Popen[bytes], limits: Limits) -> dict[str, Any] | 
         if limits.memory_gb is not None and taken > limits.memory_gb:
             return {"status": "out of memory", "reason": f"took over {limits.memory_gb:g} GB"}
     return None
-
-
-def main() -> None:
-    path, arguments = sys.argv[1:]
-    module, name = path.split(":")
-    function = getattr(importlib.import_module(module), name)
-    print(json.dumps(function(Meter(), **json.loads(arguments))))
-
-
-if __name__ == "__main__":
-    main()

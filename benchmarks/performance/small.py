@@ -6,21 +6,18 @@ same number of epochs where both versions compute the same.
 
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from manyview import MGCNDNSClassifier, hide_labels, load_dataset
-from performance.isolated import ROOT, Meter, run_isolated
+from performance.isolated import ROOT, run_isolated
+from performance.small_fit import measure
 from performance.stored import Rows, summary
 
 DATASETS = ("bbcsports", "digits")
 BEFORE = "a46ba44"  # the last commit before the work on large data
 N_ROUNDS = 7
-N_FITS = 5  # in each process, after one to warm up
-LABEL_RATIO = 0.1
 
 
 def run(rows: Rows, before: str = BEFORE, n_rounds: int = N_ROUNDS) -> None:
@@ -68,27 +65,4 @@ def compare(dataset: str, before: Path, n_rounds: int) -> dict[str, Any]:
         "accuracy": {state: all_[0]["accuracy"] for state, all_ in found.items()},
         "ratio": float(np.median(seconds["now"]) / np.median(seconds["before"])),
         "ratio_by_round": summary(np.divide(seconds["now"], seconds["before"]).tolist()),
-    }
-
-
-def single_network() -> MGCNDNSClassifier:
-    """Return the classifier of one network; older versions have it under a switch."""
-    has_recipes = "recipe" in MGCNDNSClassifier().get_params()
-    return MGCNDNSClassifier(random_state=0, **({"recipe": "paper"} if has_recipes else {}))
-
-
-def measure(meter: Meter, dataset: str) -> dict[str, Any]:
-    """Return the median seconds of a fit."""
-    data = load_dataset(dataset)
-    labels = hide_labels(data.labels, LABEL_RATIO, random_state=0)
-    seconds = []
-    for _ in range(N_FITS + 1):
-        start = time.perf_counter()
-        model = single_network().fit(data.views, labels)
-        seconds.append(time.perf_counter() - start)
-    hidden = labels != data.labels
-    return {
-        "seconds": float(np.median(seconds[1:])),
-        "n_epochs": model.training_curve_.n_epochs,
-        "accuracy": float(np.mean(model.transduction_[hidden] == data.labels[hidden])),
     }

@@ -4,7 +4,7 @@ import numpy as np
 
 from manyview import MultiView, hide_labels, make_multiview_classification
 from manyview.base.classifier import MultiViewClassifier
-from performance.isolated import Meter
+from performance.meter import Meter
 
 N_CLASSES = 10
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from manyview.experiments.limits import Limits
 from manyview.methods import find_method
-from performance.isolated import N_THREADS, Meter, run_isolated
+from performance.isolated import N_THREADS, run_isolated
+from performance.meter import Meter
 from performance.stored import Rows
 from performance.synthetic_data import synthetic_problem, warm_up
 
