@@ -66,6 +66,8 @@ LABELS = {
     "order by content": "content order",
 }
 VALUES = {"series": SERIES, "form": FORMS, "part": PARTS, "labels": LABELS}
+TRIAL_FIELDS = {"answers": "predictions", "keep": "artifacts"}
+OF_TRIALS = {field.name for field in fields(Trial)}  # not renamed as long as trials have them
 STUDY_FIELDS = {
     "ratio": "label_ratio", "share": "fraction", "n_rounds": "n_stages", "surprise": "log_loss",
 }  # fmt: skip
@@ -92,8 +94,11 @@ def migrate_trials(records: list[Record], checksum: Callable[[str], str | None])
         is_old = "answers" in record or (
             "predictions" not in record and number < max(of_old_code, default=-1)
         )
-        one = _renamed_trial(record) if is_old else record
-        described = {f.name: one[f.name] for f in fields(Trial) if f.name in one}
+        one = {
+            name if name in OF_TRIALS else TRIAL_FIELDS.get(name, name): value
+            for name, value in (_renamed_trial(record) if is_old else record).items()
+        }
+        described = {name: one[name] for name in OF_TRIALS if name in one}
         content = checksum(one["dataset"])
         if content is None:
             migrated[record["key"]] = record
@@ -110,8 +115,6 @@ def _renamed_trial(record: Record) -> Record:
         record["method"] = "manyview"
     if record["method"] == "hlr-m2vs" and "max_memory" in params:
         record["max_memory"] = params.pop("max_memory")
-    if "answers" in record:
-        record["predictions"] = record.pop("answers")
     return record | {"params": _renamed_params(record["method"], params)}
 
 

@@ -80,9 +80,9 @@ def test_cells_that_have_run_are_counted_as_the_table_shows_them():
 
 
 def test_new_samples_are_described_with_the_means_of_the_table():
-    told = result_pages.new_samples_sentence().split(", ")
+    parts = result_pages.new_samples_sentence().split(", ")
     rows = result_pages.new_samples().splitlines()[2:]
-    assert len(told) == len(rows) > 0
-    for words, row in zip(told, rows, strict=True):
+    assert len(parts) == len(rows) > 0
+    for words, row in zip(parts, rows, strict=True):
         means = [cell.split()[0] for cell in row.split("|")[2:-1]]
         assert words.startswith(" against ".join(means))
