@@ -1,25 +1,25 @@
-"""How far probabilities can be trusted, before and after calibration on held-out labels.
+"""How reliable probabilities are, before and after calibration on held-out labels.
 
-Every fit is one line of `results/calibration.jsonl`: the expected calibration error (15 equally
-wide bins) and the mean surprise (negative log-likelihood, in nats) of the hidden labels with the
+Every fit is one line of `results/calibration.jsonl`: the expected calibration error (15 bins of
+equal width) and the log loss (negative log-likelihood, in nats) of the hidden labels, with the
 probabilities of a fit without calibration, with the temperature from one fold, from three folds,
-and with the best there is, found on the hidden labels themselves. A run that was stopped goes on
-where it stopped.
+and with the best temperature, found on the hidden labels themselves. A study that was stopped
+continues where it stopped.
 
     python benchmarks/calibration.py                        # all data sets
     python benchmarks/calibration.py 3sources digits        # these
-    python benchmarks/calibration.py --table                # what there is so far
+    python benchmarks/calibration.py --table                # the records so far
 """
 
 import sys
 import warnings
 from itertools import product
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from kept_records import add_missing, read
+from compared import make
 from rich.console import Console
+from stored_records import RESULTS, add_missing, read
 
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
@@ -30,12 +30,12 @@ from manyview.estimators.calibration import (
     fit_temperature,
     held_out_parts,
 )
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.parameters import CalibrationConfig
 from manyview.numerics import softmax
 
-RECORDS = Path(__file__).parent.parent / "results" / "calibration.jsonl"
+RECORDS = RESULTS / "calibration.jsonl"
 DATASETS = ("3sources", "digits", "bbcsports", "bbcnews", "mnist", "caltech101-7")
-RATIOS = (0.01, 0.1)
+LABEL_RATIOS = (0.01, 0.1)
 SEEDS = range(3)
 
 
@@ -45,22 +45,22 @@ def judge(logits, truth, temperature):
     return {
         "temperature": round(float(temperature), 4),
         "ece": round(expected_calibration_error(chances, truth), 6),
-        "surprise": round(float(-np.log(np.maximum(own, 1e-12)).mean()), 6),
+        "log_loss": round(float(-np.log(np.maximum(own, 1e-12)).mean()), 6),
     }
 
 
-def run(dataset, ratio, seed):
-    """Fit once with three folds; the first of them alone is what one fold gives."""
-    labels = hide_labels(dataset.labels, ratio, random_state=seed)
+def run(dataset, label_ratio, seed):
+    """Fit once with three folds; the first of them alone gives the result of one fold."""
+    labels = hide_labels(dataset.labels, label_ratio, random_state=seed)
     hidden = ~is_known(labels)
-    model = MGCNDNSClassifier(random_state=seed, calibration="temperature", calibration_folds=3)
+    model = make("manyview", seed, calibration=CalibrationConfig(n_folds=3))
     start = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
         model.fit(dataset.views, labels)
     seconds = perf_counter() - start
     found = model.calibration_
-    # Those of the model without calibration.
+    # Undo the calibration.
     logits = model.explainer().logits[hidden] * (1.0 if found is None else found.temperature)
     truth = np.searchsorted(model.classes_, dataset.labels[hidden])
     temperatures = {"before": 1.0, "best": fit_temperature(logits, truth, prior_spread=1e6)}
@@ -81,12 +81,12 @@ def run(dataset, ratio, seed):
 
 
 def show_table(console):
-    """Mean over the seeds; a fold that could hide nothing leaves the probabilities as they are."""
+    """Print means over the seeds; without labels to hold out the probabilities are unchanged."""
     kinds = ("before", "one fold", "three folds", "auto", "best")
     console.print("dataset        ratio  held out  " + "  ".join(f"{kind:>16}" for kind in kinds))
     records = read(RECORDS)
-    for name, ratio in product(DATASETS, RATIOS):
-        found = [one for one in records if (one["dataset"], one["ratio"]) == (name, ratio)]
+    for name, ratio in product(DATASETS, LABEL_RATIOS):
+        found = [one for one in records if (one["dataset"], one["label_ratio"]) == (name, ratio)]
         if not found:
             continue
         cells = []
@@ -110,8 +110,8 @@ def main():
     add_missing(
         RECORDS,
         sys.argv[1:] or DATASETS,
-        ("ratio", "seed"),
-        list(product(RATIOS, SEEDS)),
+        ("label_ratio", "seed"),
+        list(product(LABEL_RATIOS, SEEDS)),
         run,
         lambda one: (
             f"ECE {one['before']['ece']:.1%} {one.get('three folds', one['before'])['ece']:.1%}"

@@ -1,44 +1,39 @@
-"""The methods that studies of trouble compare, by the names their records have."""
+"""The methods that the robustness studies compare, by the names their records have."""
 
 import sys
 
-import study_lines
+import robustness
 
 from manyview.methods import METHODS
 
-OWN = "mgcn-dns"  # stands out in figures
-PLAIN = {"graph_learning": None, "node_selection": None}
-ALONE = {
-    "scaling": "unit",
-    "early_fusion_graph": False,
-    "linear_teacher": False,
-}  # no other teaches it
-PARAMETERS = {
-    OWN: {},
-    "paper": {"recipe": "paper"},
-    "plain": {"recipe": "paper", **PLAIN},
-    "plain-taught": PLAIN | ALONE,
+OWN = "manyview"  # stands out in figures
+MODULES_OFF = {"estimator__graph_learning": None, "estimator__node_selection": None}
+FORMS = {  # name -> method and parameters
+    OWN: (OWN, {}),
+    "mgcn-dns": ("mgcn-dns", {}),
+    "plain": ("mgcn-dns", {"graph_learning": None, "node_selection": None}),
+    "plain-self-trained": (
+        OWN,
+        MODULES_OFF | {"scaling": "unit", "early_fusion": False, "initial_teacher": "network"},
+    ),
 }
 SERIES = (
-    *PARAMETERS, "gcn-fusion", "ssgcn", "label-spreading", "self-training", "amgl", "knn", "mlan",
+    *FORMS, "gcn-fusion", "ssgcn", "label-spreading", "self-training", "amgl", "knn", "mlan",
 )  # fmt: skip
 TITLES = {name: METHODS[name].card.title for name in SERIES if name in METHODS} | {
-    OWN: "MGCN-DNS, default",
-    "paper": "MGCN-DNS, paper's recipe",
     "plain": "plain GCN",
-    "plain-taught": "plain GCN, self-trained",
+    "plain-self-trained": "plain GCN, self-trained",
 }
 
 
-def fresh(name, seed):
-    """Make the method of a series, unfitted."""
-    return METHODS["mgcn-dns" if name in PARAMETERS else name](
-        random_state=seed, **PARAMETERS.get(name, {})
-    )
+def make(name, seed, **params):
+    """Return the unfitted method of a series, with further parameters by path."""
+    method, own = FORMS.get(name, (name, {}))
+    return METHODS[method](random_state=seed).set_params(**own, **params)
 
 
-def main(file, datasets, shares, seeds, run, *, x_name):
-    """Do what the command line of a study of all compared methods asks (see `study_lines.main`)."""
-    study_lines.main(
-        sys.argv[1:], file, datasets, SERIES, shares, seeds, run, x_name=x_name, own=OWN
+def main(file, datasets, fractions, seeds, run, *, x_name):
+    """Run the command line of a study of all compared methods (see `robustness.main`)."""
+    robustness.main(
+        sys.argv[1:], file, datasets, SERIES, fractions, seeds, run, x_name=x_name, own=OWN
     )

@@ -1,6 +1,6 @@
 """The page of the studies for daily use, and its figures, from their records alone.
 
-It grows as records come: every section says what has run, and tells and draws what there is.
+It grows with the records: every section shows how much has run, and describes and draws that.
 """
 
 from collections.abc import Callable
@@ -16,14 +16,13 @@ import label_noise
 import labeling
 import missing_views
 import noise_views
-import study_lines
-import trouble_sentences
+import robustness
+import robustness_text
 import tuning
-from kept_records import read
-from matplotlib import rc_context
+from figure_files import save_figure
+from formatting import fold
+from stored_records import read
 
-from manyview.report.figures.style import STYLE
-from manyview.report.figures.write import UNSAID
 from manyview.report.study.results import dataset_title
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -32,14 +31,8 @@ WAY_TITLES = {"kept": "kept", "mean": "means filled in", "dropped": "dropped"}
 
 
 @dataclass(frozen=True)
-class Trouble:
-    """A study of a growing trouble, and how its page tells it.
-
-    Attributes
-    ----------
-    study
-        The script of the study.
-    """
+class RobustnessStudy:
+    """A study of growing corruption, and how the page presents it: `study` is its script."""
 
     study: ModuleType
     series: tuple[str, ...]
@@ -50,31 +43,31 @@ class Trouble:
 
     @property
     def figure_file(self):
-        """Where the figure is kept."""
+        """Path of the figure."""
         return DOCS / "figures" / f"{self.study.__name__.replace('_', '-')}.svg"
 
     def body(self):
-        """Sentences, figure, table, and what has run."""
+        """Return sentences, the figure, how much has run, and the table behind a fold."""
         study, records = self.study, read(self.study.RECORDS)
-        settings = list(product(self.series, study.SHARES, study.SEEDS))
-        ran = progress(records, study_lines.KEY, study.DATASETS, settings, "fits")
+        settings = list(product(self.series, study.FRACTIONS, study.SEEDS))
+        ran = progress(records, robustness.KEY, study.DATASETS, settings, "fits")
         if not records:
             return ran
-        table = study_lines.markdown(
-            records, self.series, study.SHARES, n_seeds=len(study.SEEDS), titles=self.titles
+        table = robustness.table(
+            records, self.series, study.FRACTIONS, n_seeds=len(study.SEEDS), titles=self.titles
         )
         picture = f"![{self.alt}](figures/{self.figure_file.name})"
-        return "\n\n".join([self.summary(records), picture, table, ran])
+        return "\n\n".join([self.summary(records), picture, ran, fold("All means", table)])
 
     def draw(self):
-        """Return the figure, and in words the means it shows; nothing without records."""
+        """Return the figure, and in words the means it shows; None without records."""
         study, records = self.study, read(self.study.RECORDS)
         if not records:
             return None
-        drawn = study_lines.figure(
+        drawn = robustness.figure(
             records,
             self.series,
-            study.SHARES,
+            study.FRACTIONS,
             x_name=study.X_NAME,
             own=self.own,
             titles=self.titles,
@@ -82,122 +75,106 @@ class Trouble:
         return drawn, self.words(records)
 
     def words(self, records):
-        """Write every mean that the figure shows; the file carries it as its description."""
-        found = study_lines.by_place(records)
+        """Write every mean that the figure shows, for the description in its file."""
+        found = robustness.by_place(records)
         names = dict.fromkeys(record["dataset"] for record in records)
         lines = []
         for name, one in product(names, self.series):
-            here = [(share, found.get((name, one, share))) for share in self.study.SHARES]
-            means = [f"{sum(v) / len(v):.1f} at {share:.0%}" for share, v in here if v]
+            here = [(x, found.get((name, one, x))) for x in self.study.FRACTIONS]
+            means = [f"{sum(v) / len(v):.1f} at {x:.0%}" for x, v in here if v]
             if means:
                 lines.append(f"{dataset_title(name)}, {self.titles[one]}: {', '.join(means)}.")
         return " ".join(lines)
 
 
 def noise_views_summary(records):
-    told = trouble_sentences.methods(records, trouble_sentences.noise_beside)
-    return f"{told} {trouble_sentences.noise_weight(records)}".strip()
+    of_methods = robustness_text.methods(records, robustness_text.noise_added)
+    return f"{of_methods} {robustness_text.noise_weight(records)}".strip()
 
 
-TROUBLES = {
-    "missing_views": Trouble(
+ROBUSTNESS = {
+    "missing_views": RobustnessStudy(
         missing_views,
         missing_views.WAYS,
         WAY_TITLES,
         "kept",
-        "Accuracy by the share of pairs removed, for three ways to treat incomplete samples",
-        trouble_sentences.missing_views,
+        "Accuracy by the fraction of pairs removed, for three ways to treat incomplete samples",
+        robustness_text.missing_views,
     ),
-    "label_noise": Trouble(
+    "label_noise": RobustnessStudy(
         label_noise,
         compared.SERIES,
         compared.TITLES,
         compared.OWN,
-        "Accuracy of each method by the share of wrong labels",
-        lambda records: trouble_sentences.methods(records, trouble_sentences.wrong_labels),
+        "Accuracy of each method by the fraction of wrong labels",
+        lambda records: robustness_text.methods(records, robustness_text.wrong_labels),
     ),
-    "noise_views": Trouble(
+    "noise_views": RobustnessStudy(
         noise_views,
         compared.SERIES,
         compared.TITLES,
         compared.OWN,
-        "Accuracy of each method by the number of views of noise",
+        "Accuracy of each method by the number of noise views",
         noise_views_summary,
     ),
 }
 
 
 def progress(records, key, names, settings, what):
-    """One sentence: how much of a study has run, by data set, and what is still missing."""
+    """Return one sentence: how much of a study has run, by data set, and what is missing."""
     done = {(one["dataset"], *(one[part] for part in key)) for one in records}
     counts = {name: sum((name, *setting) in done for setting in settings) for name in names}
     n_done, n_planned = sum(counts.values()), len(names) * len(settings)
+    listed = ", ".join(map(dataset_title, names))
     if n_done == n_planned:
-        told = f"All {n_planned:,} planned {what} have run: {', '.join(map(dataset_title, names))}"
+        text = f"All {n_planned:,} planned {what} have run: {listed}"
     elif not n_done:
-        told = (
-            f"None of {n_planned:,} planned {what} has run: {', '.join(map(dataset_title, names))}"
-        )
+        text = f"None of {n_planned:,} planned {what} has run: {listed}"
     else:
         begun = [f"{dataset_title(name)} {n} of {len(settings)}" for name, n in counts.items() if n]
         absent = [dataset_title(name) for name, n in counts.items() if not n]
-        told = f"Of {n_planned:,} planned {what} {n_done:,} have run ({', '.join(begun)})"
-        told += f"; none yet on {', '.join(absent)}" if absent else ""
-    beside = len(done) - n_done
-    return f"{told}{f', and {beside:,} beside the plan' if beside else ''}."
+        text = f"Of {n_planned:,} planned {what}, {n_done:,} have run ({', '.join(begun)})"
+        text += f"; none yet on {', '.join(absent)}" if absent else ""
+    further = len(done) - n_done
+    return f"{text}{f', and {further:,} outside the plan' if further else ''}."
 
 
 def tables():
-    """Bodies of the sections with a table alone."""
+    """Return the bodies of the sections without a figure."""
     bodies = {}
-    for name, study, key, settings, what in (
+    ratios = ("label_ratio", "seed")
+    for study, key, settings, what in (
         (
-            "tuning",
             tuning,
-            ("ratio", "seed", "forced"),
-            product(tuning.RATIOS, tuning.SEEDS, [False]),
+            (*ratios, "forced"),
+            product(tuning.LABEL_RATIOS, tuning.SEEDS, [False]),
             "splits",
         ),
-        (
-            "calibration",
-            calibration,
-            ("ratio", "seed"),
-            product(calibration.RATIOS, calibration.SEEDS),
-            "fits",
-        ),
-        (
-            "labeling",
-            labeling,
-            ("strategy", "seed"),
-            product(labeling.STRATEGIES, labeling.SEEDS),
-            "runs",
-        ),
+        (calibration, ratios, product(calibration.LABEL_RATIOS, calibration.SEEDS), "fits"),
+        (labeling, ("strategy", "seed"), product(labeling.STRATEGIES, labeling.SEEDS), "runs"),
     ):
-        records = read(study.RECORDS)
+        name, records = study.__name__, read(study.RECORDS)
         parts = [progress(records, key, study.DATASETS, list(settings), what)]
         if records:
             table = getattr(daily_tables, f"{name}_table")(records, len(study.SEEDS))
-            parts = [getattr(daily_tables, f"{name}_summary")(records), table, *parts]
+            summary = getattr(daily_tables, f"{name}_summary")(records)
+            parts = [summary, *parts, fold("All means", table)]
         bodies[name] = "\n\n".join(parts)
     return bodies
 
 
 def page():
     """Return the text of docs/daily-use.md."""
-    bodies = {name: trouble.body() for name, trouble in TROUBLES.items()}
+    bodies = {name: study.body() for name, study in ROBUSTNESS.items()}
     return TEMPLATE.read_text().format(**bodies, **tables())
 
 
 def draw_figures():
-    """Draw the figures that the records fill, into the folder of the documentation."""
+    """Draw the figures of studies that have records; return their files."""
     files = []
-    for trouble in TROUBLES.values():
-        found = trouble.draw()
-        if found is None:
-            continue
-        drawn, words = found
-        with rc_context(STYLE):
-            metadata = UNSAID["svg"] | {"Description": words}
-            drawn.savefig(trouble.figure_file, format="svg", metadata=metadata)
-        files.append(trouble.figure_file)
+    for study in ROBUSTNESS.values():
+        found = study.draw()
+        if found is not None:
+            save_figure(*found, study.figure_file)
+            files.append(study.figure_file)
     return files

@@ -1,7 +1,7 @@
-"""MGCN-DNS as the paper writes it, every graph a dense m x m matrix: slow, literal, the oracle.
+"""MGCN-DNS as the paper writes it, every graph a dense m x m matrix: the literal reference.
 
-Tests hold the package to it, benchmarks measure against it. Equations are as printed except
-that rows of Eq. (9) are ranks in Eq. (12) too.
+Tests compare the package with it, benchmarks measure against it. Equations are as printed except
+that rows of Eq. (9) are ranks in Eq. (12), too.
 """
 
 from itertools import pairwise

@@ -1,30 +1,33 @@
-"""What the default brings where labels are few: summaries of the plan `few-labels`.
+"""What the default gains where labels are few: summaries of the plan `few-labels`.
 
-All numbers hang on stored records alone. A data set counts at a share of labels where every
-entry compared there has records; seeds that all of these have are compared.
+All numbers come from stored records. A data set counts at a label ratio where every compared entry
+has records; seeds that all of them have are compared.
 """
 
 from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
+from formatting import and_list, p_value, signed, table
 
 from manyview.report.study.comparison import average_ranks, paired_t_test
 from manyview.report.study.results import METRICS, study_results
 
-OWN, PLAIN, PLAIN_TAUGHT, MODULES_OFF = "mgcn-dns", "plain", "plain-taught", "modules-off"
+OWN, PLAIN, SELF_TRAINED = "manyview", "plain", "plain-self-trained"
+PAPER, MODULES_OFF = "mgcn-dns", "modules-off"
 NOTICEABLE = 0.2  # points
-ENTRIES = (OWN, "paper", PLAIN, PLAIN_TAUGHT, "ssgcn", "label-spreading", "amgl", "mlan")
+ENTRIES = (OWN, PAPER, PLAIN, SELF_TRAINED, "ssgcn", "label-spreading", "amgl", "mlan")
+SHORT = (OWN, PAPER, PLAIN, SELF_TRAINED, "ssgcn")  # README's
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Entries on the same data sets and seeds, at one share of labels.
+    """Entries on the same data sets and seeds, at one label ratio.
 
     Attributes
     ----------
     scores
-        Percents by entry, data set and seed.
+        Percentages by entry, data set and seed.
     """
 
     label_ratio: float
@@ -36,23 +39,26 @@ class Comparison:
         return list(self.scores[OWN])
 
     def mean(self, entry, dataset=None):
-        """Mean percent of an entry on one data set, or over all of them."""
+        """Mean percentage of an entry on one data set, or over all of them."""
         names = self.datasets if dataset is None else [dataset]
         return float(np.mean([np.mean(list(self.scores[entry][d].values())) for d in names]))
 
     def ranks(self):
-        """Average rank of every entry, 1 the best."""
+        """Average rank of every entry, 1 is best."""
         rows = [[self.mean(entry, d) for entry in self.scores] for d in self.datasets]
         return dict(zip(self.scores, average_ranks(rows), strict=True))
 
+    def gaps(self, entry):
+        """Gain of the default over an entry by data set, in points."""
+        return {d: self.mean(OWN, d) - self.mean(entry, d) for d in self.datasets}
+
     def test(self, entry):
-        """P value of the paired t test of our mean against the entry's, data sets as samples."""
-        return paired_t_test([self.mean(OWN, d) - self.mean(entry, d) for d in self.datasets])
+        """P value of the paired t test of the default against an entry, data sets as samples."""
+        return paired_t_test(list(self.gaps(entry).values()))
 
     def worst(self, entry=PLAIN):
-        """Where we lose most, or win least, against an entry: data set and points."""
-        gaps = {d: self.mean(OWN, d) - self.mean(entry, d) for d in self.datasets}
-        return min(gaps.items(), key=lambda gap: gap[1])
+        """Return the data set with the smallest gain over an entry, and that gain in points."""
+        return min(self.gaps(entry).items(), key=lambda gap: gap[1])
 
 
 def compare(study, label_ratio, entries):
@@ -72,79 +78,140 @@ def compare(study, label_ratio, entries):
     return Comparison(label_ratio, scores)
 
 
-def table(study):
-    """Mean accuracy and average rank of every entry, at the shares of labels that all have run."""
-    compared = [compare(study, ratio, ENTRIES) for ratio in study.plan.label_ratios]
-    found = [one for one in compared if one.datasets]
+def comparisons(study, entries=ENTRIES):
+    """Return the comparisons of these entries at all label ratios that have records."""
+    compared = [compare(study, ratio, entries) for ratio in study.plan.label_ratios]
+    return [one for one in compared if one.datasets]
+
+
+def titles_of(study):
+    """Return the title of every entry of the plan by its name."""
+    return {entry.name: entry.title for entry in study.plan.entries}
+
+
+def methods_table(study):
+    """Mean accuracy, average rank and p value of every entry; and which data sets count."""
+    found = comparisons(study)
     if not found:
         return "No data set has records of all these methods yet.", "none"
-    heads = [f"{c.label_ratio:.0%}: mean | rank | p" for c in found]
-    lines = [f"| method | {' | '.join(heads)} |", f"|---|{'---:|---:|---:|' * len(found)}"]
-    titles = {entry.name: entry.title for entry in study.plan.entries}
+    titles = titles_of(study)
+    rows = []
     for entry in ENTRIES:
         cells = []
         for one in found:
-            test = "" if entry == OWN else f"{one.test(entry):.3f}"
-            cells.append(f"{one.mean(entry):.1f} | {one.ranks()[entry]:.1f} | {test}")
-        lines.append(f"| {titles[entry]} | {' | '.join(cells)} |")
+            test = "" if entry == OWN else p_value(one.test(entry), name="")
+            cells += [f"{one.mean(entry):.1f}", f"{one.ranks()[entry]:.1f}", test]
+        rows.append([titles[entry], *cells])
+    heads = [head for c in found for head in (f"{c.label_ratio:.0%}: mean", "rank", "p")]
     ratios_of = defaultdict(list)
     for one in found:
         ratios_of[tuple(one.datasets)].append(f"{one.label_ratio:.0%}")
     counts = "; ".join(
-        f"{len(datasets)} data sets at {', '.join(ratios)} ({', '.join(datasets)})"
+        f"{len(datasets)} with {and_list(ratios)} labels ({', '.join(datasets)})"
         for datasets, ratios in ratios_of.items()
     )
-    return "\n".join(lines), counts
+    return table(["method", *heads], rows), counts
 
 
-def in_points(gain):
-    """Write a gain with its sign; what rounds to nothing has none below 0."""
-    return f"{round(gain, 1) + 0.0:+.1f}"
+def short_table(study):
+    """Mean accuracy of the most telling entries: README's table."""
+    found, titles = comparisons(study), titles_of(study)
+    titles[PAPER] += " (the paper's method)"
+    rows = [[titles[entry], *(f"{one.mean(entry):.1f}" for one in found)] for entry in SHORT]
+    return table(["method", *(f"{one.label_ratio:.0%} labels" for one in found)], rows)
+
+
+def n_counted(study):
+    """Write the number of data sets that the tables average over."""
+    return " to ".join(map(str, sorted({len(one.datasets) for one in comparisons(study)})))
+
+
+def largest_losses(study):
+    """Write where the default is furthest behind any other entry, by label ratio."""
+    titles, worst = titles_of(study), []
+    for one in comparisons(study):
+        gaps = [
+            (gap, titles[entry], dataset)
+            for entry in ENTRIES[1:]
+            for dataset, gap in one.gaps(entry).items()
+        ]
+        gap, title, dataset = min(gaps)
+        if gap < 0:
+            worst.append(
+                f"{-gap:.1f} points to {title} on {dataset} ({one.label_ratio:.0%} labels)"
+            )
+    return and_list(worst) if worst else ""
+
+
+def answer(study):
+    """Return the first sentences of the page of results."""
+    found, titles = comparisons(study), titles_of(study)
+    ratios = and_list([f"{one.label_ratio:.0%}" for one in found])
+    n_best = sum(all(one.mean(OWN) >= one.mean(e) for e in ENTRIES) for one in found)
+    n_first = sum(all(one.ranks()[OWN] <= one.ranks()[e] for e in ENTRIES) for one in found)
+    where = "" if n_best == n_first == len(found) else f" at {n_best} and {n_first} of these ratios"
+    gains = [
+        f"{and_list([signed(one.mean(OWN) - one.mean(entry)) for one in found])} points over {name}"
+        for name, entry in (
+            ("the paper's MGCN-DNS", PAPER),
+            ("a plain GCN", PLAIN),
+            ("a self-trained plain GCN", SELF_TRAINED),
+        )
+    ]
+    behind = largest_losses(study)
+    return (
+        f"With {ratios} of the samples labeled, `{titles[OWN]}` has the highest mean accuracy and "
+        f"the best average rank{where} of {len(ENTRIES)} methods on {n_counted(study)} data "
+        f"sets. It gains {'; '.join(gains)}. {modules_sentence(study)}"
+        + (f" Its largest losses are {behind}." if behind else "")
+    )
 
 
 def against_plain(study):
-    """Sentences: what the default gains over a plain GCN, and where it gains least."""
+    """Return sentences: what the default gains over a plain GCN, and where it gains least."""
     sentences = []
-    for ratio in study.plan.label_ratios:
-        one = compare(study, ratio, (OWN, PLAIN))
-        if not one.datasets:
-            continue
+    for one in comparisons(study, (OWN, PLAIN)):
         dataset, gap = one.worst()
         gain = one.mean(OWN) - one.mean(PLAIN)
         sentences.append(
-            f"With {ratio:.0%} labels {in_points(gain)} points on average over "
-            f"{len(one.datasets)} data sets (p = {one.test(PLAIN):.3f}), {in_points(gap)} at worst "
-            f"({dataset})."
+            f"With {one.label_ratio:.0%} labels, the mean gain over a plain GCN is {signed(gain)} "
+            f"points on {len(one.datasets)} data sets ({p_value(one.test(PLAIN))}), the smallest "
+            f"{signed(gap)} ({dataset})."
         )
     return " ".join(sentences)
 
 
-def beside_taught(study):
-    """Sentences: the default beside a plain GCN that teaches itself, and without its modules."""
-    alone, _ = _gains_over(study, PLAIN_TAUGHT)
-    off, gaps = _gains_over(study, MODULES_OFF)
+def modules_sentence(study):
+    """Return what graph learning and node selection add to self-training."""
+    gaps = [one.mean(OWN) - one.mean(MODULES_OFF) for one in comparisons(study, (OWN, MODULES_OFF))]
+    if not gaps:
+        return ""
+    if min(gaps) >= NOTICEABLE:
+        return "Graph learning and node selection added a little to self-training."
+    return "Graph learning and node selection gave no measurable gain over self-training."
+
+
+def against_self_trained(study):
+    """Return sentences: the default against a self-trained plain GCN, and without its modules."""
+    alone, off = (_gains_and_wins(study, rival) for rival in (SELF_TRAINED, MODULES_OFF))
     if not alone or not off:
         return ""
-    modules = "a little" if min(gaps) >= NOTICEABLE else "nothing"
     return (
-        "Against a plain GCN that its own predictions teach in the same way, without chosen "
-        "scaling, "
-        f"joint graph and linear teacher, the default is at {', '.join(alone)}. Against itself "
-        f"without graph learning and node selection it is at {', '.join(off)}: the paper's two "
-        f"modules add {modules} to what the lessons bring."
+        f"The self-trained plain GCN has neither the chosen scaling nor the early-fusion graph nor "
+        f"the linear initial teacher; the default's gain over it is {alone}. The default's gain "
+        f"over itself without graph learning and node selection is {off}. {modules_sentence(study)}"
     )
 
 
-def _gains_over(study, rival):
-    """Say what the default gains over an entry at each share of labels; give the points, too."""
-    told, gaps = [], []
-    for ratio in study.plan.label_ratios:
-        one = compare(study, ratio, (OWN, rival))
-        if one.datasets:
-            gaps.append(one.mean(OWN) - one.mean(rival))
-            wins = sum(one.mean(OWN, d) > one.mean(rival, d) for d in one.datasets)
-            told.append(
-                f"{in_points(gaps[-1])} points at {ratio:.0%} (p = {one.test(rival):.2f}, ahead on "
-                f"{wins} of {len(one.datasets)} data sets)"
-            )
-    return told, gaps
+def _gains_and_wins(study, rival):
+    """Write the gains of the default over an entry, and on how many data sets it is ahead."""
+    written = []
+    for one in comparisons(study, (OWN, rival)):
+        gaps = one.gaps(rival)
+        wins = sum(gap > 0 for gap in gaps.values())
+        gain = one.mean(OWN) - one.mean(rival)
+        written.append(
+            f"{signed(gain)} points at {one.label_ratio:.0%} ({p_value(one.test(rival), 2)}, ahead "
+            f"on {wins} of {len(gaps)} data sets)"
+        )
+    return ", ".join(written)

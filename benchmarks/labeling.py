@@ -1,27 +1,26 @@
-"""What to label next: samples that `propose_labels` names, against random ones.
+"""What to label next: samples that `propose_labels` proposes, against random ones.
 
-Every run starts from one random label a class, and in each round adds as many labels as there
-are classes before the model goes on from where it was (`warm_start`). A round is one line of
+Every run starts from one random label per class. Each round adds as many labels as there are
+classes, and the model continues from its weights (`warm_start`). A round is one line of
 `results/labeling.jsonl`: the accuracy on the samples still unlabeled, epochs and time of the fit,
-and with random labels the same for a fit from scratch beside it. A study that was stopped goes
-on where it stopped. With names of data sets, these alone.
+and for random labels the same for a fit from scratch. A study that was stopped continues where it
+stopped. Name data sets to run these alone.
 
     python benchmarks/labeling.py [DATA ...]
 """
 
 import sys
 from itertools import product
-from pathlib import Path
 from time import process_time
 
 import numpy as np
-from kept_records import add_missing
+from compared import make
+from stored_records import RESULTS, add_missing
 
 from manyview.active_learning.proposals import propose_labels
 from manyview.data.splits import draw_labeled
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
-RECORDS = Path(__file__).parent.parent / "results" / "labeling.jsonl"
+RECORDS = RESULTS / "labeling.jsonl"
 DATASETS = ("3sources", "bbcsports", "digits", "mnist")
 STRATEGIES = ("random", "uncertainty", "coverage")
 SEEDS = range(3)
@@ -46,17 +45,17 @@ def fit(model, dataset, truth, is_labeled):
 
 
 def rounds(dataset, strategy, seed):
-    """One record a round, from the first labels on."""
+    """Yield one record per round, the first labels first."""
     truth = np.asarray(dataset.labels, dtype=object)
     rng = np.random.default_rng(seed)
-    is_labeled = draw_labeled(dataset.labels, 1e-9, random_state=seed)  # one a class
+    is_labeled = draw_labeled(dataset.labels, 1e-9, random_state=seed)  # one per class
     n_classes = int(is_labeled.sum())
-    model = MGCNDNSClassifier(recipe="paper", random_state=seed, warm_start=True)
+    model = make("mgcn-dns", seed, warm_start=True)
     for number in range(N_ROUNDS + 1):
         record = {"round": number, "n_labeled": int(is_labeled.sum())}
         record |= fit(model, dataset, truth, is_labeled)
         if strategy == "random":
-            cold = MGCNDNSClassifier(recipe="paper", random_state=seed)
+            cold = make("mgcn-dns", seed)
             record["cold"] = fit(cold, dataset, truth, is_labeled)
         yield record
         is_labeled[choose(model, n_classes, strategy, rng)] = True

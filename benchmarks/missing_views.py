@@ -1,45 +1,44 @@
-"""Samples that lack views: kept as they are, against dropping them and against filling in means.
+"""Samples that lack views: kept as they are, dropped, or filled with means.
 
-From 0 to 50 % of the (sample, view) pairs are removed at random, the same ones for all; every
-sample keeps at least one view, and 10 % of the samples are labeled. What is done then:
+From 0 to 50% of the (sample, view) pairs are removed at random, the same ones for all; every
+sample keeps at least one view, and 10% of the samples are labeled. Then incomplete samples are
 
-    kept      the views as they are, with who has which (`MultiView(views, present=...)`)
-    mean      what is missing is filled with the mean of its column
-    dropped   samples that lack a view leave the data set, with their labels; asked for their label,
-              one can only say the class most frequent among the known labels
+    kept      with the views they have (`MultiView(views, present=...)`)
+    mean      filled with the mean of each column
+    dropped   with their labels; they get the most frequent class among the known labels
 
-Accuracy is on all unlabeled samples, and beside it on those that have all views and those that
-lack one. Every fit is one line of `results/missing_views.jsonl`; a study that was stopped goes on
-where it stopped. With names of data sets, these alone.
+Accuracy is on all unlabeled samples, and separately on complete and incomplete ones. Every fit is
+one line of `results/missing_views.jsonl`; a study that was stopped continues where it stopped.
+Name data sets to run these alone.
 
     python benchmarks/missing_views.py [DATA ...]
     python benchmarks/missing_views.py --page [FIGURE]  # print the table, write the figure
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
-from study_lines import main, scores
+from robustness import main
+from stored_records import RESULTS, scores
 
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 from manyview.data.views import MultiView
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
-RECORDS = Path(__file__).parent.parent / "results" / "missing_views.jsonl"
+RECORDS = RESULTS / "missing_views.jsonl"
 DATASETS = ("3sources", "bbcnews", "rosmap", "mnist", "digits")
-SHARES = (0.0, 0.1, 0.3, 0.5)
+FRACTIONS = (0.0, 0.1, 0.3, 0.5)
 WAYS = ("kept", "mean", "dropped")
 SEEDS = range(5)
-RATIO = 0.1
+LABEL_RATIO = 0.1
 X_NAME = "removed (%)"
 
 
-def remove_pairs(n_samples, n_views, share, rng):
-    """[sample, view] what is left when a share of the pairs goes; every sample keeps one view."""
+def remove_pairs(n_samples, n_views, fraction, rng):
+    """Return [sample, view] whether a pair remains; every sample keeps at least one view."""
     present = np.ones((n_samples, n_views), dtype=bool)
-    n_left = round(share * present.size)
+    n_left = round(fraction * present.size)
     for pair in rng.permutation(present.size):
         if n_left == 0:
             break
@@ -51,7 +50,7 @@ def remove_pairs(n_samples, n_views, share, rng):
 
 
 def fill_means(views, present):
-    """Put the mean of the rows that are there in the place of those that are not."""
+    """Fill missing rows with the mean of the rows that are present."""
     filled = {}
     for (name, view), own in zip(views.items(), present.T, strict=True):
         dense = np.array(view.toarray() if hasattr(view, "toarray") else view, dtype=np.float64)
@@ -60,9 +59,9 @@ def fill_means(views, present):
     return MultiView(filled)
 
 
-def prediction(dataset, way, present, labels, seed):
-    """Label all samples in one of the three ways."""
-    model = MGCNDNSClassifier(recipe="paper", random_state=seed)
+def predict_labels(dataset, way, present, labels, seed):
+    """Label all samples, incomplete ones treated in one of the three ways."""
+    model = MGCNDNSClassifier(random_state=seed)
     if way == "kept":
         return model.fit(MultiView(dataset.views, present=present), labels).transduction_
     if way == "mean":
@@ -75,11 +74,11 @@ def prediction(dataset, way, present, labels, seed):
     return predictions
 
 
-def run(dataset, way, share, seed):
-    rng = np.random.default_rng([seed, round(1000 * share)])
-    present = remove_pairs(len(dataset.views), dataset.views.n_views, share, rng)
-    labels = hide_labels(dataset.labels, RATIO, random_state=seed)
-    predictions = prediction(dataset, way, present, labels, seed)
+def run(dataset, way, fraction, seed):
+    rng = np.random.default_rng([seed, round(1000 * fraction)])
+    present = remove_pairs(len(dataset.views), dataset.views.n_views, fraction, rng)
+    labels = hide_labels(dataset.labels, LABEL_RATIO, random_state=seed)
+    predictions = predict_labels(dataset, way, present, labels, seed)
     hidden, whole = ~is_known(labels), present.all(axis=1)
     right = predictions == dataset.labels
     parts = {"complete": hidden & whole, "incomplete": hidden & ~whole}
@@ -88,8 +87,13 @@ def run(dataset, way, share, seed):
         for name, part in parts.items()
     }
     n_parts = {f"n_{name}": int(part.sum()) for name, part in parts.items()}
-    return scores(predictions, dataset.labels, hidden) | of_parts | n_parts | {"ratio": RATIO}
+    return (
+        scores(predictions, dataset.labels, hidden)
+        | of_parts
+        | n_parts
+        | {"label_ratio": LABEL_RATIO}
+    )
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:], RECORDS, DATASETS, WAYS, SHARES, SEEDS, run, x_name=X_NAME, own="kept")
+    main(sys.argv[1:], RECORDS, DATASETS, WAYS, FRACTIONS, SEEDS, run, x_name=X_NAME, own="kept")

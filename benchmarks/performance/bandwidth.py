@@ -1,4 +1,4 @@
-"""How much of the memory's bandwidth the sparse product reaches.
+"""What fraction of the memory bandwidth the sparse product reaches.
 
 The bandwidth is measured as STREAM does it: copy (one array read, one written) and triad (two read,
 one written) of arrays far larger than the caches. The product A H must move every array it works
@@ -15,13 +15,13 @@ import torch
 
 from manyview.layers.sparse_product import propagate
 
-STREAM_NUMBERS = 2**26  # float32, 256 MB an array
+STREAM_NUMBERS = 2**26  # float32, 256 MB per array
 N_REPEATS = 7
 MIN_SECONDS = 0.05  # a product of few samples is repeated this long
 
 
-def bandwidth_shares(support: Any, hidden_width: int) -> dict[str, float]:
-    """GB a second of copy, triad and the sparse product, and the product's share of the better."""
+def bandwidth_fractions(support: Any, hidden_width: int) -> dict[str, float]:
+    """Return GB/s of copy, triad and the sparse product, and its fraction of the better."""
     copy, triad = stream()
     compulsory, gathered, seconds = product(support, hidden_width)
     best = max(copy, triad)
@@ -31,13 +31,13 @@ def bandwidth_shares(support: Any, hidden_width: int) -> dict[str, float]:
         "product_seconds": seconds,
         "product": compulsory / seconds / 1e9,
         "product_gathered": gathered / seconds / 1e9,
-        "share": compulsory / seconds / 1e9 / best,
-        "share_gathered": gathered / seconds / 1e9 / best,
+        "fraction": compulsory / seconds / 1e9 / best,
+        "fraction_gathered": gathered / seconds / 1e9 / best,
     }
 
 
 def stream() -> tuple[float, float]:
-    """Bandwidth of copy and triad in GB a second."""
+    """Return the bandwidth of copy and triad in GB/s."""
     source, other = torch.ones(STREAM_NUMBERS), torch.ones(STREAM_NUMBERS)
     target = torch.empty_like(source)
     n_bytes = 4 * STREAM_NUMBERS
@@ -48,7 +48,7 @@ def stream() -> tuple[float, float]:
 
 @torch.no_grad()
 def product(support: Any, hidden_width: int) -> tuple[int, int, float]:
-    """Bytes of one product that must move, bytes with a row fetched an edge, and its seconds."""
+    """Return bytes that must move, bytes with one row fetched per edge, and seconds."""
     weights = torch.rand(support.n_edges)
     hidden = torch.rand(support.n_samples, hidden_width)
     index = support.columns.element_size()

@@ -1,10 +1,10 @@
-"""Which block of the network an epoch's time goes to, forward and backward, in the real loop.
+"""How the time of an epoch splits into the blocks of the network, forward and backward.
 
 Forward, a block is the call of its module, or of `convolve` with its activation and dropout.
 Backward, autograd numbers its nodes in the order in which the forward pass makes them, so the
-numbers before and after a call tell which nodes are the block's; a node's time runs from its start
-to the start of the next one. The optimizer's step has hooks of its own. All else (the loss, the
-mean of the weights, the curve) is the rest.
+numbers before and after a call delimit the nodes of the block; the time of a node runs from its
+start to the start of the next one. The optimizer's step has its own hooks. Everything else (the
+loss, the mean of the weights, the curve) is the rest.
 """
 
 import time
@@ -59,7 +59,7 @@ class BlockClock:
         self._watched = [network, *filter(None, modules.values())]
 
     def stop(self) -> dict[str, float]:
-        """Return the share of each block, from medians over all epochs but the first."""
+        """Return the fraction of each block, from medians over all epochs but the first."""
         self._end_epoch()
         for hook in self._hooks:
             hook.remove()

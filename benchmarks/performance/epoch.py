@@ -1,8 +1,8 @@
-"""One epoch of MGCN-DNS beside one epoch of PyG's two-layer GCN on the same fused graph.
+"""One epoch of MGCN-DNS against one epoch of PyG's two-layer GCN on the same fused graph.
 
 PyG runs as its tutorial writes it (`edge_index`, `edge_weight`) and in the other forms that work
 on a CPU without compiled extras; the fastest of them is found by measuring. All forms take turns in
-one process. PyG's weights are fixed, so it has no gradient for edges to compute; ours has.
+one process. PyG's edge weights are fixed, so it computes no gradients for them; ours does.
 """
 
 import time
@@ -14,9 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-from performance.apart import Meter, run_apart
-from performance.made_data import N_CLASSES, made_problem
+from manyview.estimators.parameters import NeighborGraph
+from performance.isolated import run_isolated
+from performance.meter import Meter
 from performance.stored import Rows, summary
+from performance.synthetic_data import N_CLASSES, synthetic_problem
 from performance.training import catch_training
 
 SIZES = (10_000, 100_000)
@@ -37,14 +39,16 @@ def run(rows: Rows, sizes: Sequence[int] = SIZES, n_rounds: int = N_ROUNDS) -> N
     for n_samples in sizes:
         rows.measure(
             {"n_samples": n_samples},
-            lambda n_samples=n_samples: run_apart(measure, n_samples=n_samples, n_rounds=n_rounds),
+            lambda n_samples=n_samples: run_isolated(
+                measure, n_samples=n_samples, n_rounds=n_rounds
+            ),
         )
 
 
 def measure(meter: Meter, n_samples: int, n_rounds: int) -> dict[str, Any]:
-    """Seconds an epoch of every form, round by round."""
-    views, labels, _ = made_problem(n_samples, LABEL_RATIO)
-    model = MGCNDNSClassifier(recipe="paper", n_neighbors=N_NEIGHBORS, random_state=0)
+    """Return seconds per epoch of every form, by round."""
+    views, labels, _ = synthetic_problem(n_samples, LABEL_RATIO)
+    model = MGCNDNSClassifier(graph=NeighborGraph(n_neighbors=N_NEIGHBORS), random_state=0)
     training = catch_training(model, views, labels)
     support, view_weights, features, center = training.inputs
     fused = support.matrix_of(view_weights.mean(dim=1))
@@ -79,8 +83,10 @@ def measure(meter: Meter, n_samples: int, n_rounds: int) -> dict[str, Any]:
 def pyg_epochs(
     form: str, fused: Any, features: Tensor, labels: Tensor, model: MGCNDNSClassifier
 ) -> Callable[[int], list[float]]:
-    """Return what trains a PyG network for some epochs and returns the seconds of each."""
+    """Return a function that trains a PyG network for some epochs and returns their seconds."""
     from torch_geometric.nn import GCNConv
+
+    dropout = model.parameter_group("training").dropout
 
     class GCN(nn.Module):
         """The network of PyG's tutorial."""
@@ -92,7 +98,7 @@ def pyg_epochs(
 
         def forward(self, *graph: Tensor) -> Tensor:
             hidden = self.first(features, *graph).relu()
-            hidden = nn.functional.dropout(hidden, p=model.dropout, training=self.training)
+            hidden = nn.functional.dropout(hidden, p=dropout, training=self.training)
             return self.second(hidden, *graph)
 
     graph: tuple[Tensor, ...]

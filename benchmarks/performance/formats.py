@@ -1,15 +1,13 @@
-"""How the page writes numbers and tables."""
+"""How the page writes times, ratios and memory."""
+
+from formatting import table as markdown_table
 
 NOT_YET = "Not measured yet."
 
 
 def table(heads: str, lines: list[list[str]], n_words: int = 1) -> str:
-    """Lay out a Markdown table; the first `n_words` columns are words, the others numbers."""
-    if not lines:
-        return NOT_YET
-    titles = heads.split("|")
-    rule = ["---"] * n_words + ["---:"] * (len(titles) - n_words)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in [titles, rule, *lines])
+    """Lay out a Markdown table with heads separated by "|", or note that nothing is measured."""
+    return markdown_table(heads.split("|"), lines, n_words) if lines else NOT_YET
 
 
 def seconds(value: float) -> str:

@@ -1,8 +1,8 @@
-"""Growth with the number of samples: whole fits of made data, taken apart.
+"""Growth with the number of samples: whole fits of synthetic data, stage by stage.
 
-Every size is one whole fit in a process of its own: the graphs, then a fixed number of epochs, with
-the clock of the epochs and of the network's blocks running, then the bandwidth of the memory and of
-the sparse product on the same graph.
+Every size is one whole fit in its own process: the graphs, then a fixed number of epochs with the
+epochs and the blocks of the network timed, then the bandwidth of the memory and of the sparse
+product on the same graph.
 """
 
 import time
@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-from performance.apart import Meter, run_apart
-from performance.bandwidth import bandwidth_shares
+from manyview.estimators.parameters import NeighborGraph
+from performance.bandwidth import bandwidth_fractions
 from performance.block_clock import BlockClock
-from performance.made_data import made_problem, warm_up
+from performance.isolated import run_isolated
+from performance.meter import Meter
 from performance.stored import Rows, summary
+from performance.synthetic_data import synthetic_problem, warm_up
 from performance.training import NEVER, EpochClock, instead_of_training
 
 SIZES = (10_000, 30_000, 100_000, 300_000)
@@ -30,21 +32,21 @@ def run(rows: Rows, sizes: Sequence[int] = SIZES) -> None:
     for n_samples in sizes:
         rows.measure(
             {"n_samples": n_samples},
-            lambda n_samples=n_samples: run_apart(measure, n_samples=n_samples),
+            lambda n_samples=n_samples: run_isolated(measure, n_samples=n_samples),
         )
 
 
 def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
-    """Fit once and say where time and memory went, and how good the labels are."""
-    warm_up(MGCNDNSClassifier(recipe="paper", max_epochs=2, random_state=0), meter)
-    views, labels, classes = made_problem(n_samples, LABEL_RATIO)
+    """Fit once; return time and memory by step, and the accuracy."""
+    warm_up(MGCNDNSClassifier(max_epochs=2, random_state=0), meter)
+    views, labels, classes = synthetic_problem(n_samples, LABEL_RATIO)
     data_mb = sum(view.nbytes for _, view in views.items()) / 2**20
     model = MGCNDNSClassifier(
-        recipe="paper", n_neighbors=N_NEIGHBORS, max_epochs=N_EPOCHS, random_state=0
+        graph=NeighborGraph(n_neighbors=N_NEIGHBORS), max_epochs=N_EPOCHS, random_state=0
     )
     seen: dict[str, Any] = {}
 
-    def watched(train: Any, network: Any, inputs: Any, *rest: Any, **settings: Any) -> Any:
+    def timed(train: Any, network: Any, inputs: Any, *rest: Any, **settings: Any) -> Any:
         seen["graphs_mb"] = meter.peak()
         meter.restart()
         seen["support"], seen["graphs_end"] = inputs.support, time.perf_counter()
@@ -55,7 +57,7 @@ def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
         return curve
 
     start = time.perf_counter()
-    with instead_of_training(watched):
+    with instead_of_training(timed):
         model.fit(views, labels)
     end = time.perf_counter()
     peak, hidden = meter.peak(), labels == -1
@@ -74,9 +76,9 @@ def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
         "peak_mb": peak,
         "accuracy": float(np.mean(model.transduction_[hidden] == classes[hidden])),
         "label_ratio": LABEL_RATIO,
-        "recall": model.neighbor_recall_,  # of the search for neighbors, by view
+        "recall": model.neighbor_recall_,  # by view
         "blocks": seen["blocks"],
-        "bandwidth": bandwidth_shares(seen["support"], model.hidden),
+        "bandwidth": bandwidth_fractions(seen["support"], model.hidden),
     }
 
 

@@ -1,4 +1,4 @@
-"""How long a user waits before anything happens: imports, and the help of the command line."""
+"""Startup time: imports, and the help of the command line."""
 
 import subprocess
 import sys
@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from performance.apart import ROOT
+from performance.isolated import ROOT
 from performance.stored import Rows, summary
 
 N_ROUNDS = 9
 TIMED = "import time; start = time.perf_counter(); {}; print(time.perf_counter() - start)"
-CLASSIFIER = "from manyview import MGCNDNSClassifier"
+CLASSIFIER = "from manyview import ManyviewClassifier"
 COMMANDS = (("--help",), ("fit", "--help"), ("bench", "--help"), ("methods",), ("datasets",))
 
 
@@ -21,7 +21,7 @@ def run(rows: Rows, n_rounds: int = N_ROUNDS) -> None:
 
 
 def imports(n_rounds: int) -> dict[str, Any]:
-    """Seconds of imports in a fresh process, the classifier's also after torch's."""
+    """Time imports in a fresh process, the classifier's also after torch's."""
     cases = {
         "import torch": TIMED.format("import torch"),
         "import manyview": TIMED.format("import manyview"),
@@ -38,7 +38,7 @@ def imports(n_rounds: int) -> dict[str, Any]:
 
 
 def commands(n_rounds: int) -> dict[str, Any]:
-    """Seconds of whole processes: Python alone, and commands that should prediction at once."""
+    """Time whole processes: Python alone, and commands that should return at once."""
     cases: dict[str, Sequence[str]] = {"python -c pass": ("-c", "pass")}
     cases |= {" ".join(("manyview", *words)): ("-m", "manyview", *words) for words in COMMANDS}
     seconds: dict[str, list[float]] = {case: [] for case in cases}

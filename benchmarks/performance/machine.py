@@ -1,4 +1,4 @@
-"""The machine and the code that a measurement belongs to."""
+"""The machine and the code of a measurement."""
 
 import hashlib
 import os
@@ -7,13 +7,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import manyview
-from performance.apart import N_THREADS
+from performance.isolated import N_THREADS
 
 PACKAGES = ("manyview", "torch", "numpy", "scipy", "scikit-learn", "torch-geometric", "pynndescent")
 
 
 def describe_machine() -> dict[str, object]:
-    """Name the processor, its cores and memory, and the versions that speed hangs on."""
+    """Describe the processor, its cores and memory, and the versions that affect speed."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
@@ -29,7 +29,7 @@ def describe_machine() -> dict[str, object]:
 
 
 def code_checksum() -> str:
-    """Tell apart measurements of different code: a checksum of the package's source files."""
+    """Return a checksum of the package's source files, to recognize measurements of other code."""
     digest = hashlib.sha256()
     package = Path(manyview.__file__).parent
     for module in sorted(package.rglob("*.py")):

@@ -1,14 +1,15 @@
-"""docs/performance.md and its figures, from the stored rows and from nothing else."""
+"""docs/performance.md and its figures, from the stored rows alone."""
 
 from pathlib import Path
 from typing import Any
 
+from figure_files import svg_text
 from rich.console import Console
 
 from manyview.system.files import write_whole
 from performance import growth, plots, tables, whole_job
-from performance.apart import ROOT
 from performance.formats import NOT_YET
+from performance.isolated import ROOT
 
 TEMPLATE = ROOT / "benchmarks" / "templates" / "performance.md"
 DOCS = ROOT / "docs"
@@ -19,6 +20,8 @@ def page() -> str:
     """Return the text of docs/performance.md."""
     befores = {row["request"]["before"] for row in tables.rows_of("small")}
     return TEMPLATE.read_text().format(
+        answer=tables.answer(),
+        growth_figure=tables.figure("growth"),
         machines=machines(),
         epoch=tables.epoch(),
         dense=tables.dense(),
@@ -37,7 +40,7 @@ def page() -> str:
 
 
 def machines() -> str:
-    """Name the machine and the versions of every benchmark, those alike together."""
+    """List the machine and the versions of every benchmark, grouped where they agree."""
     names_by_text: dict[str, list[str]] = {}
     for name in BENCHMARKS:
         stored = tables.document(name)
@@ -65,7 +68,7 @@ def figures() -> dict[Path, str]:
         "blocks": plots.blocks_figure,
     }
     return {
-        DOCS / f"performance-{name}.svg": plots.svg(draw[name](rows), rows)
+        DOCS / f"performance-{name}.svg": svg_text(draw[name](rows), plots.description(rows))
         for name, rows in tables.figure_rows().items()
     }
 

@@ -1,11 +1,10 @@
 """The figures of docs/performance.md, drawn from the stored rows.
 
-Every file carries a checksum of the numbers it shows, so a figure of other numbers is found out.
+Every file carries a checksum of the numbers it shows, so that an outdated figure is recognized.
 """
 
 import hashlib
 import json
-from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from manyview.report.figures.style import COLORS, GRAY, INK, STYLE, looks, panels
-from manyview.report.figures.write import UNSAID
 from performance.block_clock import BLOCKS
 from performance.epoch import OURS
 from performance.growth import exponent
@@ -24,19 +22,10 @@ HATCHES = ("", "///", "", "---", "", "|||")
 Row = dict[str, Any]
 
 
-def checksum(rows: list[Row]) -> str:
-    """Name the numbers that a figure shows."""
-    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def svg(figure: Figure, rows: list[Row]) -> str:
-    """Write a figure down; the same rows give the same text."""
-    buffer = BytesIO()
-    metadata = UNSAID["svg"] | {"Description": f"rows {checksum(rows)}"}
-    with rc_context(STYLE):
-        figure.savefig(buffer, format="svg", metadata=metadata)
-    lines = buffer.getvalue().decode().splitlines()
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+def description(rows: list[Row]) -> str:
+    """Return a checksum of the numbers that a figure shows, for the description in its file."""
+    digest = hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()[:16]
+    return f"rows {digest}"
 
 
 def growth_figure(rows: list[Row]) -> Figure:
@@ -82,29 +71,29 @@ def short(size: int) -> str:
 
 
 def blocks_figure(rows: list[Row]) -> Figure:
-    """Draw the shares of an epoch by block, one bar a size."""
+    """Draw the fraction of an epoch that each block takes, one bar per size."""
     figure, (axis,) = panels(1, height=0.9 + 0.32 * len(rows), extra=0.6)
     titles = [f"{row['request']['n_samples']:,}" for row in rows]
     with rc_context(STYLE):
         left = np.zeros(len(rows))
         for block, color, hatch in zip(BLOCKS, COLORS, HATCHES, strict=False):
-            shares = np.array([100 * row["blocks"][block] for row in rows])
+            percents = np.array([100 * row["blocks"][block] for row in rows])
             axis.barh(
                 titles,
-                shares,
+                percents,
                 left=left,
                 color=color,
                 hatch=hatch,
                 edgecolor="white",
                 linewidth=0.5,
             )
-            for place, (start, share) in enumerate(zip(left, shares, strict=True)):
-                if share >= 7:
+            for place, (start, percent) in enumerate(zip(left, percents, strict=True)):
+                if percent >= 7:
                     axis.text(
-                        start + share / 2, place, f"{share:.0f}", ha="center", va="center",
+                        start + percent / 2, place, f"{percent:.0f}", ha="center", va="center",
                         color=INK, bbox={"boxstyle": "round,pad=0.15", "fc": "white", "lw": 0},
                     )  # fmt: skip
-            left += shares
+            left += percents
         axis.invert_yaxis()
         axis.set_xlim(0, 100)
         axis.set_xlabel("percent of an epoch, forward and backward")
@@ -119,7 +108,7 @@ def blocks_figure(rows: list[Row]) -> Figure:
 
 
 def epoch_figure(rows: list[Row]) -> Figure:
-    """Draw our epoch as a multiple of PyG's, a panel a size; bars are quartiles over rounds."""
+    """Draw our epoch as a multiple of PyG's, one panel per size; bars are quartiles."""
     figure, axes = panels(len(rows), choices=(2, 3, 4), height=1.9, share_y=True)
     with rc_context(STYLE):
         for axis, row in zip(axes, rows, strict=True):
@@ -134,5 +123,5 @@ def epoch_figure(rows: list[Row]) -> Figure:
             axis.set_ylim(len(forms) - 0.5, -0.5)
             axis.set_xlim(left=0)
             axis.set_title(f"{row['request']['n_samples']:,} samples")
-            axis.set_xlabel(f"{OURS} / PyG, seconds an epoch")
+            axis.set_xlabel(f"{OURS} / PyG, seconds per epoch")
     return figure

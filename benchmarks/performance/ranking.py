@@ -1,6 +1,6 @@
-"""Accuracy with the fast and with the exact node confidence, seed by seed.
+"""Accuracy with the fast and with the exact node confidence, by seed.
 
-The trials are those of `benchmarks/plans/ranking.toml`, kept in the store of all records.
+The trials are those of `benchmarks/plans/ranking.toml`, in the store of all records.
 """
 
 import os
@@ -13,7 +13,7 @@ import numpy as np
 from manyview.experiments.plan import load_plan
 from manyview.experiments.study import Study
 from manyview.report.study.results import METRICS, study_results
-from performance.apart import BENCHMARKS
+from performance.isolated import BENCHMARKS
 from performance.stored import FOLDER, Rows
 
 PLAN = BENCHMARKS / "plans" / "ranking.toml"
@@ -30,7 +30,7 @@ def run(rows: Rows) -> None:
 
 
 def compare(study: Study, dataset: str) -> dict[str, Any]:
-    """Accuracy in percent by seed, exact and fast, and the mean of their differences."""
+    """Return the accuracy in percent by seed, exact and fast, and their mean difference."""
     by_seed = {
         cell.entry: result.by_seed
         for cell, result in study_results(study, METRICS["accuracy"]).items()

@@ -1,26 +1,23 @@
-"""Small data now and before: fits of BBCsports and digits with an older state of the code.
+"""Small data now and before: fits of BBCsports and digits with an older version of the code.
 
-Processes of both states take turns, and each fits several times; fits with the same seed take the
-same number of epochs where both states compute the same.
+Processes of both versions take turns, and each fits several times; fits with the same seed take the
+same number of epochs where both versions compute the same.
 """
 
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from manyview import MGCNDNSClassifier, hide_labels, load_dataset
-from performance.apart import ROOT, Meter, run_apart
+from performance.isolated import ROOT, run_isolated
+from performance.small_fit import measure
 from performance.stored import Rows, summary
 
 DATASETS = ("bbcsports", "digits")
 BEFORE = "a46ba44"  # the last commit before the work on large data
 N_ROUNDS = 7
-N_FITS = 5  # in each process, after one to warm up
-LABEL_RATIO = 0.1
 
 
 def run(rows: Rows, before: str = BEFORE, n_rounds: int = N_ROUNDS) -> None:
@@ -35,7 +32,7 @@ def run(rows: Rows, before: str = BEFORE, n_rounds: int = N_ROUNDS) -> None:
 
 
 def source_of(before: str, temporary: Path) -> Path:
-    """Folder with the package as it was: of the checkout, or taken from the commit."""
+    """Return the folder of the older package: of a checkout, or extracted from a commit."""
     if (Path(before) / "src" / "manyview").is_dir():
         return Path(before).resolve() / "src"
     archive = temporary / "before.tar"
@@ -52,12 +49,12 @@ def source_of(before: str, temporary: Path) -> Path:
 
 
 def compare(dataset: str, before: Path, n_rounds: int) -> dict[str, Any]:
-    """Let both states take turns, and set their times beside each other."""
+    """Run both versions in turn and compare their times."""
     found: dict[str, list[dict[str, Any]]] = {"now": [], "before": []}
     for number in range(n_rounds):
         states = [("now", None), ("before", before)]
         for state, source in states if number % 2 == 0 else states[::-1]:
-            outcome = run_apart(measure, source=source, dataset=dataset)
+            outcome = run_isolated(measure, source=source, dataset=dataset)
             if outcome["status"] != "done":
                 return outcome
             found[state].append(outcome)
@@ -68,27 +65,4 @@ def compare(dataset: str, before: Path, n_rounds: int) -> dict[str, Any]:
         "accuracy": {state: all_[0]["accuracy"] for state, all_ in found.items()},
         "ratio": float(np.median(seconds["now"]) / np.median(seconds["before"])),
         "ratio_by_round": summary(np.divide(seconds["now"], seconds["before"]).tolist()),
-    }
-
-
-def single_network() -> MGCNDNSClassifier:
-    """Make the classifier of one network, which older states had no other name for."""
-    knows_recipes = "recipe" in MGCNDNSClassifier().get_params()
-    return MGCNDNSClassifier(random_state=0, **({"recipe": "paper"} if knows_recipes else {}))
-
-
-def measure(meter: Meter, dataset: str) -> dict[str, Any]:
-    """Median seconds of a fit."""
-    data = load_dataset(dataset)
-    labels = hide_labels(data.labels, LABEL_RATIO, random_state=0)
-    seconds = []
-    for _ in range(N_FITS + 1):
-        start = time.perf_counter()
-        model = single_network().fit(data.views, labels)
-        seconds.append(time.perf_counter() - start)
-    hidden = labels != data.labels
-    return {
-        "seconds": float(np.median(seconds[1:])),
-        "n_epochs": model.training_curve_.n_epochs,
-        "accuracy": float(np.mean(model.transduction_[hidden] == data.labels[hidden])),
     }

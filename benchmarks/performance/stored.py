@@ -1,4 +1,4 @@
-"""What was measured, one JSON file a benchmark, renewed after every row."""
+"""Stored measurements: one JSON file per benchmark, written after every row."""
 
 import json
 import sys
@@ -17,10 +17,10 @@ FOLDER = Path(__file__).parent.parent.parent / "results" / "performance"
 
 
 class Rows:
-    """The rows of one benchmark: a request each, and what was measured for it.
+    """The rows of one benchmark: a request each, and its measurements.
 
-    Rows of the same code on the same machine are kept, so a run that was stopped goes on where it
-    stopped; rows of other code or of another machine go, and failed ones.
+    Rows of the same code on the same machine stay, so a run that was stopped continues where it
+    stopped; failed rows and rows of other code or another machine are removed.
     """
 
     def __init__(self, name: str, folder: Path = FOLDER, *, again: bool = False) -> None:
@@ -41,7 +41,7 @@ class Rows:
                 ]
 
     def measure(self, request: dict[str, Any], function: Callable[[], dict[str, Any]]) -> None:
-        """Call the function and keep what it returns, unless the request has a row already."""
+        """Call the function and store what it returns, unless the request has a row already."""
         rows = self._document["rows"]
         title = ", ".join(f"{key} {_shown(value)}" for key, value in request.items())
         if any(row["request"] == request for row in rows):
@@ -60,7 +60,7 @@ class Rows:
 
 
 def summary(values: Sequence[float]) -> dict[str, float]:
-    """Median and quartiles."""
+    """Return the median and the quartiles."""
     low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
     return {"median": float(median), "low": float(low), "high": float(high), "n": len(values)}
 

@@ -1,9 +1,10 @@
-"""The tables of docs/performance.md, one function a section."""
+"""The tables of docs/performance.md, one function per section."""
 
 import json
 from typing import Any
 
 import numpy as np
+from formatting import fold
 
 from manyview.methods import METHODS
 from performance import whole_job
@@ -17,13 +18,13 @@ Row = dict[str, Any]
 
 
 def document(name: str) -> dict[str, Any]:
-    """Return the stored file of a benchmark; one without rows where there is none."""
+    """Return the stored file of a benchmark, without rows where there is none."""
     path = FOLDER / f"{name}.json"
     return json.loads(path.read_text()) if path.exists() else {"rows": []}
 
 
 def rows_of(name: str) -> list[Row]:
-    """Rows by size, the largest last."""
+    """Return the rows by size, the largest last."""
     return sorted(document(name)["rows"], key=lambda row: row["request"].get("n_samples", 0))
 
 
@@ -36,7 +37,7 @@ def size_of(row: Row) -> str:
 
 
 def epoch() -> str:
-    lines, said = [], []
+    lines, sentences = [], []
     for row in rows_of("epoch"):
         if row["status"] != "done":
             lines.append([size_of(row), row["reason"], "", ""])
@@ -44,20 +45,21 @@ def epoch() -> str:
         lines.append([size_of(row), OURS, spread(row["seconds"][OURS]), ""])
         for form in FORMS:
             mark = " (its fastest)" if form == row["fastest"] else ""
-            share = row["ratio"][form]
-            by_round = share["by_round"]
+            found = row["ratio"][form]
+            by_round = found["by_round"]
             lines.append(
                 ["", form + mark, spread(row["seconds"][form]),
-                 f"{ratio(share['of_medians'])} [{ratio(by_round['low'])} to "
+                 f"{ratio(found['of_medians'])} [{ratio(by_round['low'])} to "
                  f"{ratio(by_round['high'])}]"]
             )  # fmt: skip
-        said.append(
-            f"At {size_of(row)} samples ({row['n_edges']:,} edges) an epoch of MGCN-DNS costs "
-            f"{ratio(row['ratio'][TUTORIAL]['of_medians'])} of PyG's as in its tutorial, and "
-            f"{ratio(row['ratio'][row['fastest']]['of_medians'])} of PyG's in its fastest form."
+        sentences.append(
+            f"At {size_of(row)} samples ({row['n_edges']:,} edges) an epoch of MGCN-DNS takes "
+            f"{ratio(row['ratio'][TUTORIAL]['of_medians'])} times as long as PyG's as in its "
+            f"tutorial, and {ratio(row['ratio'][row['fastest']]['of_medians'])} times as long as "
+            f"PyG's fastest form."
         )
-    text = table("samples|form|an epoch|ours / this one", lines, n_words=2)
-    return with_figure(text, "epoch", "An epoch of MGCN-DNS over one of PyG's", said)
+    text = table("samples|form|one epoch|ours / this form", lines, n_words=2)
+    return with_sentences(text, sentences, "epoch")
 
 
 def dense() -> str:
@@ -77,7 +79,7 @@ def dense() -> str:
         ])  # fmt: skip
     return table(
         "samples|ours|dense|times faster|ours, training|dense, training|times less memory|"
-        "times less over all",
+        "times less overall",
         lines,
     )
 
@@ -122,69 +124,74 @@ def growth() -> str:
             f"{100 * min(row['recall'].values()):.1f}" if row["recall"] else "",
         ])  # fmt: skip
     finished = done(rows)
-    said = []
+    sentences = []
     if len(finished) > 1:
         sizes = [row["request"]["n_samples"] for row in finished]
         powers = {
             "building the graphs": [row["seconds"]["graphs"] for row in finished],
-            "an epoch": [row["epoch"]["median"] for row in finished],
+            "one epoch": [row["epoch"]["median"] for row in finished],
             "peak memory": [row["peak_mb"] for row in finished],
         }
         grown = ", ".join(f"{name} {exponent(sizes, all_):.2f}" for name, all_ in powers.items())
-        said.append(
+        sentences.append(
             f"Fitted exponents from {sizes[0]:,} to {sizes[-1]:,} samples (1 is linear): {grown}."
         )
         last = finished[-1]
-        said.append(
+        sentences.append(
             f"The largest fit, {size_of(last)} samples, took "
             f"{last['seconds']['whole'] / 60:.1f} minutes and {memory(last['peak_mb'])}, and "
-            f"labels {100 * last['accuracy']:.1f} % of the unlabeled samples right."
+            f"labeled {100 * last['accuracy']:.1f}% of the unlabeled samples correctly."
         )
     text = table(
-        "samples|edges|graphs|an epoch|whole fit|memory of graphs|peak memory|accuracy|recall",
+        "samples|edges|graphs|one epoch|whole fit|memory of graphs|peak memory|accuracy|recall",
         lines,
     )
-    return with_figure(text, "growth", "Growth of time and memory with the samples", said)
+    return with_sentences(text, sentences)
 
 
 def blocks() -> str:
     rows = done(rows_of("growth"))
-    lines = [[size_of(row), *(f"{100 * row['blocks'][b]:.0f} %" for b in BLOCKS)] for row in rows]
-    said = []
+    lines = [[size_of(row), *(f"{100 * row['blocks'][b]:.0f}%" for b in BLOCKS)] for row in rows]
+    sentences = []
     if rows:
         most = max(rows, key=lambda row: row["blocks"][SELECTION])
-        said.append(
-            f"Node selection takes most at {size_of(most)} samples: "
-            f"{100 * most['blocks'][SELECTION]:.0f} % of an epoch."
+        sentences.append(
+            f"Node selection takes its largest fraction at {size_of(most)} samples: "
+            f"{100 * most['blocks'][SELECTION]:.0f}% of an epoch."
         )
     text = table("|".join(("samples", *BLOCKS)), lines)
-    return with_figure(text, "blocks", "Share of each block in an epoch", said)
+    return with_sentences(text, sentences, "blocks")
 
 
 def bandwidth() -> str:
-    lines = []
-    for row in done(rows_of("growth")):
-        found = row["bandwidth"]
-        lines.append([
-            size_of(row), f"{max(found['copy'], found['triad']):.1f} GB/s",
-            f"{found['product']:.1f} GB/s", f"{100 * found['share']:.0f} %",
-            f"{found['product_gathered']:.1f} GB/s", f"{100 * found['share_gathered']:.0f} %",
-        ])  # fmt: skip
-    return table("samples|memory|product, must move|share|product, fetched|share", lines)
+    lines = [
+        [
+            size_of(row),
+            f"{max(found['copy'], found['triad']):.1f} GB/s",
+            *(
+                text
+                for kind in ("", "_gathered")
+                for text in (
+                    f"{found[f'product{kind}']:.1f} GB/s",
+                    f"{100 * found[f'fraction{kind}']:.0f}%",
+                )
+            ),
+        ]
+        for row in done(rows_of("growth"))
+        for found in [row["bandwidth"]]
+    ]
+    return table("samples|memory|product, must move|fraction|product, fetched|fraction", lines)
 
 
 def ranking() -> str:
     lines = []
     for row in rows_of("ranking"):
-        name = row["request"]["dataset"]
-        if row["status"] != "done":
-            lines.append([name, row["reason"], "", "", ""])
-            continue
-        lines.append([
-            name, f"{len(row['seeds'])}",
-            f"{np.mean(row['accuracy']['exact']):.2f}", f"{np.mean(row['accuracy']['fast']):.2f}",
-            f"{row['difference']:+.2f}", f"{row['largest']:.2f}",
-        ])  # fmt: skip
+        cells = [row.get("reason", ""), "", "", "", ""]
+        if row["status"] == "done":
+            means = (f"{np.mean(row['accuracy'][one]):.2f}" for one in ("exact", "fast"))
+            gaps = f"{row['difference']:+.2f}", f"{row['largest']:.2f}"
+            cells = [f"{len(row['seeds'])}", *means, *gaps]
+        lines.append([row["request"]["dataset"], *cells])
     return table("data set|seeds|exact|fast|mean difference|largest of a seed", lines)
 
 
@@ -213,15 +220,60 @@ def imports() -> str:
     return table("in a fresh process, warm|time", lines)
 
 
-def with_figure(text: str, name: str, title: str, said: list[str]) -> str:
+def answer() -> str:
+    """Return the first sentences of the page, as far as they are measured."""
+    sentences = []
+    epochs, dense_rows, grown = (done(rows_of(name)) for name in ("epoch", "dense", "growth"))
+    if epochs:
+        row = epochs[0]
+        of_medians = {form: found["of_medians"] for form, found in row["ratio"].items()}
+        sentences.append(
+            f"At {size_of(row)} samples an epoch of MGCN-DNS takes {ratio(of_medians[TUTORIAL])} "
+            f"times as long as one of PyG's GCN as in its tutorial, and "
+            f"{ratio(of_medians[row['fastest']])} times as long as PyG's fastest form on a CPU."
+        )
+    compared = [row for row in dense_rows if "times_faster" in row]
+    if compared:
+        sentences.append(
+            f"The paper's formulas with dense matrices take {ratio(compared[-1]['times_faster'])} "
+            f"times as long per epoch at {size_of(compared[-1])} samples."
+        )
+    if grown:
+        last = grown[-1]
+        sentences.append(
+            f"{size_of(last)} samples in three views were fitted in "
+            f"{last['seconds']['whole'] / 60:.0f} minutes with {memory(last['peak_mb'])} of memory."
+        )
+    return " ".join(sentences) or NOT_YET
+
+
+FIGURE_TITLES = {
+    "epoch": "Time of an epoch of MGCN-DNS divided by that of PyG",
+    "growth": "Growth of time and memory with the number of samples",
+    "blocks": "Fraction of an epoch that each block takes",
+}
+
+
+def figure(name: str) -> str:
+    """Return the link to a figure; nothing where there is none."""
+    return f"![{FIGURE_TITLES[name]}](performance-{name}.svg)" if name in figure_rows() else ""
+
+
+def with_sentences(text: str, sentences: list[str], name: str = "") -> str:
+    """Put the sentences first, then the figure, then the table behind a fold."""
     if text == NOT_YET:
         return text
-    figure = [f"![{title}](performance-{name}.svg)"] if name in figure_rows() else []
-    return "\n\n".join([*([" ".join(said)] if said else []), text, *figure])
+    parts = [" ".join(sentences), figure(name) if name else "", folded(text)]
+    return "\n\n".join(filter(None, parts))
+
+
+def folded(text: str) -> str:
+    """Put a table behind a fold, unless nothing is measured."""
+    return text if text == NOT_YET else fold("All numbers", text)
 
 
 def figure_rows() -> dict[str, list[Row]]:
-    """Rows that each figure shows; figures without any are left out."""
+    """Return the rows that each figure shows, without figures that have none."""
     grown = done(rows_of("growth"))
     found = {"epoch": done(rows_of("epoch")), "growth": grown, "blocks": grown}
     return {name: rows for name, rows in found.items() if rows}

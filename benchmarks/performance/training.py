@@ -1,31 +1,29 @@
-"""The epochs of the classifier's own training, watched from outside."""
+"""The epochs of the classifier's own training, timed from outside."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
 from torch import nn
 
-from manyview import classifier
+from manyview.estimators import mgcn_dns
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 NEVER = -float("inf")  # a tolerance that no training meets
-Train = Callable[..., Any]
 
 
 @contextmanager
 def instead_of_training(function: Callable[..., Any]) -> Iterator[None]:
-    """Have `fit` call `function(train, network, *arguments, **settings)` where it would train."""
-    train = classifier.train_network
+    """Let `fit` call `function(train, network, *arguments, **settings)` instead of training."""
+    train = mgcn_dns.train_network
 
     def called(network: nn.Module, *arguments: Any, **settings: Any) -> Any:
         return function(train, network, *arguments, **settings)
 
-    with mock.patch.object(classifier, "train_network", called):
+    with mock.patch.object(mgcn_dns, "train_network", called):
         yield
 
 
@@ -45,18 +43,17 @@ class EpochClock:
         return np.diff(stamps)[1:].tolist()
 
 
-@dataclass(frozen=True)
-class Training:
+class Training(NamedTuple):
     """A training that `fit` was about to begin."""
 
-    train: Train
+    train: Callable[..., Any]
     network: Any
     inputs: Any
     arguments: tuple[Any, ...]
     settings: dict[str, Any]
 
     def epochs(self, n_epochs: int) -> list[float]:
-        """Train on and return the seconds of each epoch, one more to warm up left out."""
+        """Continue training and return the seconds of each epoch after one to warm up."""
         clock = EpochClock(self.network)
         settings = self.settings | {"max_epochs": n_epochs + 1, "tol": NEVER}
         self.train(self.network, self.inputs, *self.arguments, **settings)
@@ -64,7 +61,7 @@ class Training:
 
 
 class _Caught(Exception):  # noqa: N818
-    """Leaves `fit` with its training in the hand."""
+    """Leaves `fit` and carries its training."""
 
     def __init__(self, training: Training) -> None:
         self.training = training
@@ -73,9 +70,11 @@ class _Caught(Exception):  # noqa: N818
 def catch_training(
     model: MGCNDNSClassifier, views: Sequence[np.ndarray], labels: np.ndarray
 ) -> Training:
-    """Prepare everything as `fit` does, and hand out its training in place of running it."""
+    """Prepare everything as `fit` does, and return its training instead of running it."""
 
-    def catch(train: Train, network: nn.Module, inputs: Any, *rest: Any, **settings: Any) -> None:
+    def catch(
+        train: Callable[..., Any], network: nn.Module, inputs: Any, *rest: Any, **settings: Any
+    ) -> None:
         raise _Caught(Training(train, network, inputs, rest, settings))
 
     try:

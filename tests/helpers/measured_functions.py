@@ -1,4 +1,4 @@
-"""Functions for `performance.apart` to run in processes of their own."""
+"""Functions for `performance.isolated` to run in processes of their own."""
 
 import time
 

@@ -1,33 +1,50 @@
-"""Records of a study: one JSON line each, kept at once, so that nothing is done twice.
+"""Records of a study: one JSON line per fit, stored at once, so that nothing is run twice.
 
-A record names its data set and its setting (the key of the study); what the file holds is not
-done again, and Ctrl-C loses the fit at work only.
+A record names its data set and its setting (the key of the study). Ctrl-C loses only the fit that
+is running; the next call continues from there.
 """
 
 import json
 import sys
+from pathlib import Path
 
 from rich.console import Console
 
 from manyview.data.catalog.load import load_dataset
+from manyview.runs.records import score
+
+RESULTS = Path(__file__).parent.parent / "results"
 
 
 def read(file):
+    """Return the records of a file, an empty list where there is none."""
     lines = file.read_text().splitlines() if file.exists() else []
     return [json.loads(line) for line in lines]
 
 
-def add_missing(file, names, key, settings, run, tell, load=None):
-    """Append what `run` finds for every data set and setting without a record.
+def scores(predictions, truth, counts):
+    """Return accuracy, balanced accuracy and macro-F1 on the samples that count."""
+    found = score(predictions, truth, counts)
+    names = ("accuracy", "balanced_accuracy", "macro_f1")
+    return {name: round(getattr(found, name), 6) for name in names}
+
+
+def accuracy_text(record):
+    """Write the accuracy of a record in percent."""
+    return f"{record['accuracy']:.1%}"
+
+
+def add_missing(file, names, key, settings, run, summarize=accuracy_text, load=None):
+    """Append what `run` returns for every data set and setting without a record.
 
     Parameters
     ----------
     key
-        Names of the parts of a setting, such as ("ratio", "seed").
+        Names of the parts of a setting, such as ("label_ratio", "seed").
     run
         Called with the data set and the parts of a setting; returns one record or several,
         without data set and setting.
-    tell
+    summarize
         Called with what `run` returned; returns a few words to print.
     load
         Called with a name; returns the data set. None loads those of the catalog.
@@ -47,7 +64,7 @@ def add_missing(file, names, key, settings, run, tell, load=None):
                 ]
                 with file.open("a") as out:
                     out.write("".join(json.dumps(record) + "\n" for record in records))
-                console.print(f"{name} {', '.join(map(str, setting))}: {tell(found)}")
+                console.print(f"{name} {', '.join(map(str, setting))}: {summarize(found)}")
     except KeyboardInterrupt:
-        console.print("stopped; the next call goes on from here")
+        console.print("stopped; the next call continues from here")
         sys.exit(130)

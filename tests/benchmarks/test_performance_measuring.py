@@ -1,4 +1,4 @@
-"""The benchmarks' instruments: processes apart, kept rows, clocks of epochs and blocks."""
+"""The instruments of the benchmarks: isolated processes, stored rows, clocks."""
 
 import json
 import time
@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 import torch
 from performance import small
-from performance.apart import run_apart
 from performance.bandwidth import product
 from performance.block_clock import BLOCKS, BlockClock
-from performance.made_data import made_problem
+from performance.isolated import run_isolated
 from performance.stored import Rows, summary
+from performance.synthetic_data import synthetic_problem
 from performance.training import catch_training
 from torch import nn
 
-from manyview import MGCNDNSClassifier
+from manyview import MGCNDNSClassifier, NeighborGraph
 from manyview.experiments.limits import Limits
 
-HELPERS = Path(__file__).parent / "helpers"
+HELPERS = Path(__file__).parent.parent / "helpers"
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def _helpers_for_processes(monkeypatch):
 
 
 @pytest.mark.usefixtures("_helpers_for_processes")
-def test_process_apart_tells_its_peak_above_the_imports():
-    outcome = run_apart(measured_functions.allocate, megabytes=64)
+def test_isolated_process_measures_its_peak_above_the_imports():
+    outcome = run_isolated(measured_functions.allocate, megabytes=64)
     assert outcome["status"] == "done"
     assert 60 < outcome["first"] < 80
     assert outcome["after"] < 20
@@ -38,16 +38,16 @@ def test_process_apart_tells_its_peak_above_the_imports():
 
 
 @pytest.mark.usefixtures("_helpers_for_processes")
-def test_process_apart_is_ended_at_its_limits_and_says_why_it_failed():
-    slow = run_apart(measured_functions.sleep, limits=Limits(minutes=0.002), seconds=60)
+def test_isolated_process_is_terminated_at_its_limits_and_reports_failures():
+    slow = run_isolated(measured_functions.sleep, limits=Limits(minutes=0.002), seconds=60)
     assert slow == {"status": "out of time", "reason": "not done in 0.002 minutes"}
-    large = run_apart(measured_functions.sleep, limits=Limits(memory_gb=0.001), seconds=60)
+    large = run_isolated(measured_functions.sleep, limits=Limits(memory_gb=0.001), seconds=60)
     assert large["status"] == "out of memory"
-    failed = run_apart(measured_functions.fail)
+    failed = run_isolated(measured_functions.fail)
     assert failed == {"status": "failed", "reason": "ValueError: no such luck"}
 
 
-def test_rows_are_kept_until_the_code_changes_or_asked_again(tmp_path):
+def test_rows_stay_until_the_code_changes_or_asked_again(tmp_path):
     calls = []
 
     def measure():
@@ -71,8 +71,8 @@ def test_summary_gives_median_and_quartiles():
 
 @pytest.fixture(scope="module")
 def training():
-    views, labels, _ = made_problem(200, 0.1)
-    model = MGCNDNSClassifier(recipe="paper", n_neighbors=5, random_state=0)
+    views, labels, _ = synthetic_problem(200, 0.1)
+    model = MGCNDNSClassifier(graph=NeighborGraph(n_neighbors=5), random_state=0)
     return catch_training(model, views, labels)
 
 
@@ -87,9 +87,9 @@ def test_caught_training_trains_and_times_every_epoch(training):
 def test_block_clock_finds_every_block_of_the_classifiers_network(training):
     clock = BlockClock(training.network)
     training.epochs(5)
-    shares = clock.stop()
-    assert list(shares) == list(BLOCKS)
-    assert min(shares.values()) > 0
+    fractions = clock.stop()
+    assert list(fractions) == list(BLOCKS)
+    assert min(fractions.values()) > 0
     assert len(clock.epochs) == 6
 
 
@@ -140,15 +140,15 @@ def test_block_clock_attributes_forward_and_backward_to_their_block():
         optimizer.zero_grad()
         network(values).sum().backward()
         optimizer.step()
-    shares = clock.stop()
+    fractions = clock.stop()
     # 3 + 9 + 3 + 3 hundredths of a second
-    assert shares["node selection"] == pytest.approx(1 / 2, abs=0.12)
-    assert shares["convolution"] == pytest.approx(1 / 3, abs=0.12)
-    assert shares["fusion"] == pytest.approx(1 / 6, abs=0.1)
-    assert shares["graph learning"] == 0
+    assert fractions["node selection"] == pytest.approx(1 / 2, abs=0.12)
+    assert fractions["convolution"] == pytest.approx(1 / 3, abs=0.12)
+    assert fractions["fusion"] == pytest.approx(1 / 6, abs=0.1)
+    assert fractions["graph learning"] == 0
 
 
-def test_bytes_of_a_product_count_every_array_once_or_a_row_an_edge(training):
+def test_bytes_of_a_product_count_every_array_once_or_a_row_per_edge(training):
     support = training.inputs.support
     compulsory, gathered, seconds = product(support, 8)
     n_edges, n_samples = support.n_edges, support.n_samples
@@ -159,9 +159,9 @@ def test_bytes_of_a_product_count_every_array_once_or_a_row_an_edge(training):
     assert seconds > 0
 
 
-def test_made_problem_hides_labels_and_repeats_itself():
-    views, labels, classes = made_problem(300, 0.1)
-    again = made_problem(300, 0.1)[0]
+def test_synthetic_problem_hides_labels_and_repeats_itself():
+    views, labels, classes = synthetic_problem(300, 0.1)
+    again = synthetic_problem(300, 0.1)[0]
     assert all(np.array_equal(one, other) for one, other in zip(views, again, strict=True))
     assert [view.shape for view in views] == [(300, 32)] * 3
     assert (labels[labels != -1] == classes[labels != -1]).all()

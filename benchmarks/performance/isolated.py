@@ -1,12 +1,5 @@
-"""Run one measurement in a process of its own, so that its peak memory is its own.
+"""Run one measurement in its own process, so that its peak memory can be measured."""
 
-    python -m performance.apart MODULE:FUNCTION ARGUMENTS
-
-imports the function, calls it as `function(meter, **arguments)` with a meter that counts from what
-the imports took, and prints what it returns as one line of JSON.
-"""
-
-import importlib
 import json
 import os
 import subprocess
@@ -18,7 +11,6 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from manyview.experiments.limits import Limits, memory_of, thread_variables
-from manyview.system.memory import peak_memory, reset_peak_memory
 
 BENCHMARKS = Path(__file__).parent.parent
 ROOT = BENCHMARKS.parent
@@ -26,47 +18,21 @@ POLL_SECONDS = 0.1
 N_THREADS = int(os.environ.get("OMP_NUM_THREADS", "2"))
 
 
-class Meter:
-    """Memory of this process above what it held at the last `start`, in MB."""
-
-    def __init__(self) -> None:
-        self.start()
-
-    def start(self) -> None:
-        """Count from what is held now."""
-        self._held = memory_of(os.getpid()) * 1024
-        self._earlier = 0.0
-        reset_peak_memory()
-
-    def restart(self) -> None:
-        """Begin a new stretch."""
-        self._earlier = self.peak()
-        reset_peak_memory()
-
-    def peak_of_stretch(self) -> float:
-        """Peak since the last `restart`."""
-        return max(peak_memory() - self._held, 0.0)
-
-    def peak(self) -> float:
-        """Peak since the start."""
-        return max(self._earlier, self.peak_of_stretch())
-
-
-def run_apart(
+def run_isolated(
     function: Callable[..., Any],
     *,
     limits: Limits | None = None,
     source: Path | None = None,
     **arguments: Any,
 ) -> dict[str, Any]:
-    """Call a function in a new process; whatever goes wrong becomes the outcome.
+    """Call `function(meter, **arguments)` in a new process; a failure becomes the outcome.
 
     Parameters
     ----------
     limits
-        A process that takes more is ended.
+        A process that takes more is terminated.
     source
-        Folder to import manyview from, if not the one in use.
+        Folder to import manyview from; None is the one in use.
 
     Returns
     -------
@@ -79,7 +45,7 @@ def run_apart(
             [
                 sys.executable,
                 "-m",
-                "performance.apart",
+                "performance.meter",
                 f"{function.__module__}:{function.__name__}",
                 json.dumps(arguments),
             ],
@@ -99,15 +65,15 @@ def run_apart(
         output.seek(0)
         errors.seek(0)
         if process.returncode != 0:
-            said = errors.read().strip()
-            sys.stderr.write(f"{said}\n")
-            last = (said.splitlines() or [f"ended with code {process.returncode}"])[-1]
+            written = errors.read().strip()
+            sys.stderr.write(f"{written}\n")
+            last = (written.splitlines() or [f"ended with code {process.returncode}"])[-1]
             return {"status": "failed", "reason": last}
         return {"status": "done", **json.loads(output.read().splitlines()[-1])}
 
 
 def _wait(process: subprocess.Popen[bytes], limits: Limits) -> dict[str, Any] | None:
-    """Wait for the end; return why the process has to be ended before, if it has."""
+    """Wait for the process; return why it must be terminated early, None if it need not."""
     start = time.monotonic()
     while process.poll() is None:
         time.sleep(POLL_SECONDS)
@@ -117,14 +83,3 @@ def _wait(process: subprocess.Popen[bytes], limits: Limits) -> dict[str, Any] | 
         if limits.memory_gb is not None and taken > limits.memory_gb:
             return {"status": "out of memory", "reason": f"took over {limits.memory_gb:g} GB"}
     return None
-
-
-def main() -> None:
-    path, arguments = sys.argv[1:]
-    module, name = path.split(":")
-    function = getattr(importlib.import_module(module), name)
-    print(json.dumps(function(Meter(), **json.loads(arguments))))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,17 +1,19 @@
-"""The page of the studies for daily use: what it says of made records, few or many."""
+"""The page of the studies for daily use: what it writes about synthetic records, few or many."""
 
 import daily_tables
 import daily_use
 import pytest
-import study_lines
-import trouble_sentences
+import robustness
+import robustness_text
 from compared import OWN
+from formatting import cell
 from paired_gains import above, chosen, gains
 
 
-def fit(dataset, series, share, seed, accuracy, **more):
+def fit(dataset, series, fraction, seed, accuracy, **more):
     return {
-        "dataset": dataset, "series": series, "share": share, "seed": seed, "accuracy": accuracy
+        "dataset": dataset, "series": series, "fraction": fraction, "seed": seed,
+        "accuracy": accuracy,
     } | more  # fmt: skip
 
 
@@ -26,41 +28,41 @@ def test_gains_follow_the_order_of_the_records():
     assert list(gains(records, records[::-1])) == ["b", "a", "c"]
 
 
-@pytest.mark.parametrize(("points", "told"), [(1.26, "1.3 points above x"), (-2, "2.0 points b")])
-def test_points_below_say_so(points, told):
-    assert above(points, "x").startswith(told)
+@pytest.mark.parametrize(("points", "text"), [(1.26, "1.3 points above x"), (-2, "2.0 points b")])
+def test_points_below_are_written_so(points, text):
+    assert above(points, "x").startswith(text)
 
 
 @pytest.fixture
 def gaps():
     """Keeping wins by 10 points on `a`, and loses by 4 with half gone on `b`."""
     return [
-        fit(name, series, share, seed, accuracy)
+        fit(name, series, fraction, seed, accuracy)
         for seed in (0, 1)
-        for name, series, share, accuracy in [
+        for name, series, fraction, accuracy in [
             ("a", "kept", 0.0, 0.9), ("a", "kept", 0.5, 0.8), ("a", "mean", 0.5, 0.7),
             ("b", "kept", 0.0, 0.9), ("b", "kept", 0.5, 0.7), ("b", "mean", 0.5, 0.74),
         ]
     ]  # fmt: skip
 
 
-def test_missing_views_tell_the_average_the_losses_and_the_cost(gaps):
-    told = trouble_sentences.missing_views(gaps)
-    assert "With 50% of the pairs removed" in told
-    assert "3.0 points above filling in means (2 data sets)" in told
-    assert "filling in means is better on b with 50% (4.0 points)" in told
-    assert "15.0 points below what these give" in told
-    assert "dropping" not in told  # has no records
+def test_missing_views_give_the_average_the_losses_and_the_cost(gaps):
+    text = robustness_text.missing_views(gaps)
+    assert "With 50% of the pairs removed" in text
+    assert "3.0 points above filling in means (2 data sets)" in text
+    assert "filling in means is better on b with 50% removed (4.0 points)" in text
+    assert "15.0 points below that on complete data" in text
+    assert "dropping" not in text  # has no records
 
 
-def test_missing_views_without_losses_say_so(gaps):
-    told = trouble_sentences.missing_views(chosen(gaps, dataset="a"))
-    assert "behind neither" in told
-    assert "is better on" not in told
+def test_missing_views_without_losses(gaps):
+    text = robustness_text.missing_views(chosen(gaps, dataset="a"))
+    assert "not behind the other ways" in text
+    assert "is better on" not in text
 
 
 def test_missing_views_compare_nothing_with_one_way_alone(gaps):
-    assert "yet" in trouble_sentences.missing_views(chosen(gaps, series="kept"))
+    assert "yet" in robustness_text.missing_views(chosen(gaps, series="kept"))
 
 
 @pytest.fixture
@@ -71,56 +73,56 @@ def noisy():
         ("b", OWN): (90, 60), ("b", "ssgcn"): (90, 65),
     }  # fmt: skip
     return [
-        fit(name, series, share, 0, percent / 100, noise_importance=0.2 * share)
+        fit(name, series, fraction, 0, percent / 100, noise_importance=0.2 * fraction)
         for (name, series), pair in percents.items()
-        for share, percent in zip((0.0, 1.0), pair, strict=True)
+        for fraction, percent in zip((0.0, 1.0), pair, strict=True)
     ]
 
 
-def test_methods_are_told_with_the_losses_of_the_default(noisy):
-    told = trouble_sentences.methods(noisy, trouble_sentences.wrong_labels)
-    assert "With 100% of the labels wrong our default is the best" in told
-    assert "on 1 of 2 data sets, and behind on b (SSGCN is 5.0 points above it)" in told
+def test_methods_are_compared_with_the_losses_of_the_default(noisy):
+    text = robustness_text.methods(noisy, robustness_text.wrong_labels)
+    assert "With 100% of the labels wrong, manyview is the best" in text
+    assert "on 1 of 2 data sets, and behind on b (SSGCN is 5.0 points above it)" in text
 
 
-def test_falls_are_of_the_data_sets_that_the_default_has(noisy):
-    told = trouble_sentences.methods(noisy, trouble_sentences.noise_beside)
-    assert "over 2 data sets: our default -20.0; SSGCN -20.0." in told
+def test_changes_are_of_the_data_sets_that_the_default_has(noisy):
+    text = robustness_text.methods(noisy, robustness_text.noise_added)
+    assert "over 2 data sets: manyview -20.0; SSGCN -20.0." in text
 
 
 def test_methods_wait_for_the_default(noisy):
     others = [one for one in noisy if one["series"] != OWN]
-    assert "nothing is compared" in trouble_sentences.methods(others, str)
+    assert "nothing is compared" in robustness_text.methods(others, str)
 
 
 def test_weight_of_noise_is_that_where_half_the_views_are_noise(noisy):
-    told = trouble_sentences.noise_weight(noisy)
-    assert "they get 20% (MGCN-DNS, default) of it" in told
-    assert trouble_sentences.noise_weight([]) == ""
+    text = robustness_text.noise_weight(noisy)
+    assert "the learned weights give them 20% (manyview)" in text
+    assert robustness_text.noise_weight([]) == ""
 
 
 def split(seed, stopped, default, tuned, **more):
     return {
-        "dataset": "a", "ratio": 0.1, "forced": False, "seed": seed, "stopped": stopped,
+        "dataset": "a", "label_ratio": 0.1, "forced": False, "seed": seed, "stopped": stopped,
         "n_trials": 8, "is_default": default == tuned,
         "default_accuracy": default, "tuned_accuracy": tuned,
     } | more  # fmt: skip
 
 
-def test_tuning_tells_what_other_settings_gained_and_lost():
+def test_tuning_gives_what_other_settings_gained_and_lost():
     records = [split(0, "weak", 0.8, 0.8), split(1, "done", 0.8, 0.86), split(2, "done", 0.8, 0.78)]
-    told = daily_tables.tuning_summary(records)
-    assert "In 1 of 3 splits there were too few labels" in told
-    assert "In 2 it tried 8 settings, and kept the defaults in 0 of these" in told
-    assert "by +2.0 points on average: better in 1, worse in 1, -2.0 at worst" in told
+    text = daily_tables.tuning_summary(records)
+    assert "In 1 of 3 splits there were too few labels" in text
+    assert "In the other 2 it tried 8 settings and kept the defaults in 0." in text
+    assert "by +2.0 points on average: better in 1, worse in 1, -2.0 at worst" in text
     assert daily_tables.tuning_table(records, 3).splitlines()[-1] == (
         "| a | 10% | 80.0 (0.0) | 81.3 (4.2) | +1.3 | 1 of 3 |"
     )
 
 
-def test_tuning_that_chose_nothing_says_that_it_gained_nothing():
-    told = daily_tables.tuning_summary([split(0, "done", 0.8, 0.8)])
-    assert told.endswith("neither gained nor lost anything yet.")
+def test_tuning_that_kept_all_defaults_gained_nothing():
+    text = daily_tables.tuning_summary([split(0, "done", 0.8, 0.8)])
+    assert text.endswith("neither gained nor lost accuracy yet.")
 
 
 def test_forced_tuning_has_a_row_of_its_own():
@@ -130,22 +132,28 @@ def test_forced_tuning_has_a_row_of_its_own():
 
 
 def calibrated(dataset, folds, before, after):
-    one = {"dataset": dataset, "ratio": 0.1, "seed": 0, "n_folds_auto": folds, "n_held_out": 9}
-    heat = {"temperature": 1.0, "surprise": 0.5}
+    one = {
+        "dataset": dataset,
+        "label_ratio": 0.1,
+        "seed": 0,
+        "n_folds_auto": folds,
+        "n_held_out": 9,
+    }
+    scores = {"temperature": 1.0, "log_loss": 0.5}
     kinds = {"before": before, "best": 0.01, "one fold": after, "three folds": after}
-    return one | {kind: heat | {"ece": ece} for kind, ece in kinds.items()}
+    return one | {kind: scores | {"ece": ece} for kind, ece in kinds.items()}
 
 
-def test_calibration_tells_where_it_raises_the_error_and_where_it_cannot_help():
+def test_calibration_gives_where_it_raises_the_error_and_where_it_cannot_help():
     records = [
         calibrated("a", 3, 0.08, 0.02), calibrated("b", 1, 0.02, 0.04),
         calibrated("c", None, 0.5, 0.1),
     ]  # fmt: skip
-    told = daily_tables.calibration_summary(records)
-    assert "over 2 pairs" in told
-    assert "error from 5.0% to 3.0%" in told
-    assert "in 1 of 2 fits, and in the mean over seeds on b with 10% (2.0% to 4.0%)" in told
-    assert "In 1 more pair no label could be held out" in told
+    text = daily_tables.calibration_summary(records)
+    assert "over 2 pairs" in text
+    assert "error from 5.0% to 3.0%" in text
+    assert "in 1 of 2 fits, and in the mean over seeds on b with 10% (2.0% to 4.0%)" in text
+    assert "In 1 more pair no label could be held out" in text
     last = daily_tables.calibration_table(records, 1).splitlines()[-1]
     assert last == "| c | 10% | 9 | 50.0 | 50.0 | 1.0 | 0.50 | 0.50 |"
 
@@ -160,29 +168,29 @@ def test_labeling_compares_rounds_after_the_first_and_fits_from_scratch():
         for strategy, accuracies in {"random": (0.5, 0.6), "coverage": (0.5, 0.65)}.items()
         for number, accuracy in enumerate(accuracies)
     ]  # fmt: skip
-    told = daily_tables.labeling_summary(records)
-    assert "chosen by coverage change accuracy by +5.0 points" in told
-    assert "uncertainty" not in told
-    assert "takes 0.25 of the epochs and 0.50 of the processor time" in told
-    assert "differs by +1.0 points on average over 1 data set" in told
+    text = daily_tables.labeling_summary(records)
+    assert "chosen by coverage change accuracy by +5.0 points" in text
+    assert "uncertainty" not in text
+    assert "takes 0.25 of the epochs and 0.50 of the processor time" in text
+    assert "differs by +1.0 points on average over 1 data set" in text
     rows = daily_tables.labeling_table(records, 1).splitlines()[2:]
     assert rows == ["| a | random | 50.0 | 60.0 |  |  |  |  |", "| a | coverage | 50.0 | 65.0 |"
                     "  |  |  |  |"]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("done", "told"),
+    ("done", "text"),
     [
         ([], "None of 4 planned fits has run: a, b."),
-        ([("a", 0)], "Of 4 planned fits 1 have run (a 1 of 2); none yet on b."),
-        ([("a", 0), ("c", 0)], "(a 1 of 2); none yet on b, and 1 beside the plan."),
+        ([("a", 0)], "Of 4 planned fits, 1 have run (a 1 of 2); none yet on b."),
+        ([("a", 0), ("c", 0)], "(a 1 of 2); none yet on b, and 1 outside the plan."),
         ([(name, seed) for name in "ab" for seed in (0, 1)], "All 4 planned fits have run: a, b."),
     ],
 )
-def test_progress_says_what_has_run_and_what_not(done, told):
+def test_progress_gives_what_has_run_and_what_not(done, text):
     records = [{"dataset": name, "seed": seed} for name, seed in done]
     found = daily_use.progress(records, ("seed",), ["a", "b"], [(0,), (1,)], "fits")
-    assert found.endswith(told)
+    assert found.endswith(text)
 
 
 def test_study_without_records_has_no_table_and_no_figure(monkeypatch):
@@ -191,17 +199,17 @@ def test_study_without_records_has_no_table_and_no_figure(monkeypatch):
     assert page.count("None of ") == 6
     assert "![" not in page
     assert "| data set |" not in page
-    assert all(trouble.draw() is None for trouble in daily_use.TROUBLES.values())
+    assert all(study.draw() is None for study in daily_use.ROBUSTNESS.values())
 
 
-def test_cell_with_fewer_seeds_says_how_many():
-    assert study_lines.cell([80.0, 82.0], 2) == "81.0 (1.4)"
-    assert study_lines.cell([80.0, 82.0], 3) == "81.0 (1.4), n = 2"
-    assert study_lines.cell(None, 3) == ""
+def test_cell_with_fewer_seeds_shows_how_many():
+    assert cell([80.0, 82.0], 2) == "81.0 (1.4)"
+    assert cell([80.0, 82.0], 3) == "81.0 (1.4), n = 2"
+    assert cell(None, 3) == ""
 
 
 def test_figure_names_a_series_that_the_first_data_set_lacks(noisy):
-    drawn = study_lines.figure(
+    drawn = robustness.figure(
         [one for one in noisy if (one["dataset"], one["series"]) != ("a", "ssgcn")],
         (OWN, "plain", "ssgcn", "knn"), (0.0, 1.0), x_name="noise", own=OWN,
     )  # fmt: skip
