@@ -1,6 +1,6 @@
 """ManyviewClassifier: several views and a few labels in, a label for every sample out."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from manyview.base.classifier import MethodCard
@@ -9,7 +9,7 @@ from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-from manyview.estimators.network_classifier import NetworkClassifier, RandomState
+from manyview.estimators.network_classifier import NetworkClassifier
 from manyview.estimators.parameters import (
     CalibrationConfig,
     NeighborGraph,
@@ -21,6 +21,7 @@ from manyview.validation import Choice, Constraint, WholeNumber, check_constrain
 NOT_USED = ("graph", "scaling", "missing", "class_weight", "calibration", "warm_start", "device")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ManyviewClassifier(NetworkClassifier):
     """Label all samples of a multi-view data set from a few known labels.
 
@@ -87,17 +88,20 @@ class ManyviewClassifier(NetworkClassifier):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> truth = np.repeat(["cat", "dog"], 20)
-    >>> centers = np.where(truth == "cat", 1.0, -1.0)[:, None]
-    >>> views = {"sound": centers + rng.normal(size=(40, 3)),
-    ...          "shape": centers * [1, -1] + rng.normal(size=(40, 2))}
-    >>> labels = np.where(np.arange(40) % 10 == 0, truth, None)
+    >>> from manyview import hide_labels, make_multiview_classification
+    >>> views, truth = make_multiview_classification(60, 2, class_sep=3, random_state=0)
+    >>> labels = hide_labels(truth, 0.1, random_state=0)
     >>> model = ManyviewClassifier(random_state=0).fit(views, labels)
     >>> float((model.transduction_ == truth).mean()) > 0.8
     True
     """
+
+    estimator: MGCNDNSClassifier | None = field(default=None, kw_only=False)
+    max_iter: int = 2
+    initial_teacher: str = "linear"
+    pseudo_labeler: PseudoLabeler | None = None
+    early_fusion: bool = True
+    scaling: Scaling = "auto"
 
     card = MethodCard(
         name="manyview",
@@ -119,39 +123,6 @@ class ManyviewClassifier(NetworkClassifier):
         "initial_teacher": Choice(("linear", "network")),
         "early_fusion": Choice((True, False)),
     }
-
-    def __init__(
-        self,
-        estimator: MGCNDNSClassifier | None = None,
-        *,
-        max_iter: int = 2,
-        initial_teacher: str = "linear",
-        pseudo_labeler: PseudoLabeler | None = None,
-        early_fusion: bool = True,
-        graph: NeighborGraph | None = None,
-        scaling: Scaling = "auto",
-        missing: str = "error",
-        class_weight: str | Mapping[Any, float] | None = None,
-        calibration: str | CalibrationConfig | None = None,
-        warm_start: bool = False,
-        device: str = "auto",
-        verbose: bool = False,
-        random_state: RandomState = None,
-    ) -> None:
-        self.estimator = estimator
-        self.max_iter = max_iter
-        self.initial_teacher = initial_teacher
-        self.pseudo_labeler = pseudo_labeler
-        self.early_fusion = early_fusion
-        self.graph = graph
-        self.scaling = scaling
-        self.missing = missing
-        self.class_weight = class_weight
-        self.calibration = calibration
-        self.warm_start = warm_start
-        self.device = device
-        self.verbose = verbose
-        self.random_state = random_state
 
     @property
     def n_networks_(self) -> int:  # type: ignore[override]

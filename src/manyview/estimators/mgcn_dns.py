@@ -1,6 +1,6 @@
 """MGCNDNSClassifier: the paper's method, by scikit-learn's rules."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +10,7 @@ from manyview.base.parameters import Group, group_of
 from manyview.callbacks.context import FitContext
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
-from manyview.estimators.network_classifier import NetworkClassifier, RandomState
+from manyview.estimators.network_classifier import NetworkClassifier
 from manyview.estimators.parameters import (
     CalibrationConfig,
     GraphLearningConfig,
@@ -26,6 +26,7 @@ from manyview.self_training.pseudo_labels import PseudoLabeler
 from manyview.validation import Constraint, Number, WholeNumber
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MGCNDNSClassifier(NetworkClassifier):
     """Label all samples of a multi-view data set from a few known labels: MGCN-DNS.
 
@@ -91,6 +92,15 @@ class MGCNDNSClassifier(NetworkClassifier):
     True
     """
 
+    scaling: Scaling = "unit"
+    graph_learning: str | GraphLearningConfig | None = "edge"
+    node_selection: str | NodeSelectionConfig | None = "differentiable"
+    hidden: int = 64
+    n_layers: int = 2
+    learning_rate: float = 0.01
+    max_epochs: int = 200
+    training: TrainingConfig | None = None
+
     card = MethodCard(
         name="mgcn-dns",
         title="MGCN-DNS",
@@ -98,6 +108,7 @@ class MGCNDNSClassifier(NetworkClassifier):
         "differentiable node selection. TKDD",
         year=2023,
         cost="edges x hidden per epoch; m log m for the ranking",
+        version=2,  # 1 was manyview's default of today under this name
     )
     _parameter_groups: ClassVar[dict[str, Group]] = {
         "graph": group_of(NeighborGraph),
@@ -113,43 +124,6 @@ class MGCNDNSClassifier(NetworkClassifier):
         "max_epochs": WholeNumber(at_least=1),
         "learning_rate": Number(above=0),
     }
-
-    def __init__(
-        self,
-        *,
-        graph: NeighborGraph | None = None,
-        scaling: Scaling = "unit",
-        missing: str = "error",
-        graph_learning: str | GraphLearningConfig | None = "edge",
-        node_selection: str | NodeSelectionConfig | None = "differentiable",
-        hidden: int = 64,
-        n_layers: int = 2,
-        learning_rate: float = 0.01,
-        max_epochs: int = 200,
-        training: TrainingConfig | None = None,
-        class_weight: str | Mapping[Any, float] | None = None,
-        calibration: str | CalibrationConfig | None = None,
-        warm_start: bool = False,
-        device: str = "auto",
-        verbose: bool = False,
-        random_state: RandomState = None,
-    ) -> None:
-        self.graph = graph
-        self.scaling = scaling
-        self.missing = missing
-        self.graph_learning = graph_learning
-        self.node_selection = node_selection
-        self.hidden = hidden
-        self.n_layers = n_layers
-        self.learning_rate = learning_rate
-        self.max_epochs = max_epochs
-        self.training = training
-        self.class_weight = class_weight
-        self.calibration = calibration
-        self.warm_start = warm_start
-        self.device = device
-        self.verbose = verbose
-        self.random_state = random_state
 
     def _check_parameters(self, views: MultiView) -> None:
         super()._check_parameters(views)

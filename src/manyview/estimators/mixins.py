@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from manyview.base.classifier import MultiViewClassifier
 from manyview.data.cross_validation import TransductiveViews
 from manyview.estimators.parameters import NodeSelectionConfig
+from manyview.estimators.warm_start import LearnedWeights
 from manyview.explain.explainer import Explainer, explain_new
 from manyview.explain.records import Explanation, ViewEffect, find_sample
 from manyview.network.inductive import InductiveState
@@ -25,6 +26,9 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
 
     inductive_state_: InductiveState
     edge_gates_: Any = None
+    learned_weights_: LearnedWeights | None = None
+    scaling: Any
+    _input_cache: dict[Any, Any] | None = None  # of warm starts; a saved model builds it again
 
     def _node_selection(self) -> NodeSelectionConfig:
         """Return the node selection of the fitted network."""

@@ -1,6 +1,7 @@
 """The fit that manyview's classifier and the paper's share: graphs, stages, calibration."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 from warnings import catch_warnings, simplefilter
@@ -15,7 +16,7 @@ from manyview.callbacks.context import FitContext
 from manyview.data.checksums import views_checksum
 from manyview.data.labels import class_weights
 from manyview.data.network_input import InputScaling
-from manyview.data.scaling import SCALINGS, Scaling, ViewScaler, scaling_by_view
+from manyview.data.scaling import SCALINGS, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.estimators.calibration import Calibration, InterruptedFitError, calibrate_or_warn
 from manyview.estimators.fit_memory import check_fit_memory
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
     """Base of the classifiers that train the MGCN-DNS network.
 
@@ -85,17 +87,14 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         "verbose": Choice((True, False)),
     }
 
-    graph: NeighborGraph | None
-    scaling: Scaling
-    class_weight: str | Mapping[Any, float] | None
-    calibration: str | CalibrationConfig | None
-    warm_start: bool
-    device: str
-    verbose: bool
-    random_state: RandomState
-
-    learned_weights_: LearnedWeights | None = None
-    _input_cache: dict[Any, Any] | None = None  # of warm starts; a saved model builds it again
+    graph: NeighborGraph | None = None
+    missing: str = "error"
+    class_weight: str | Mapping[Any, float] | None = None
+    calibration: str | CalibrationConfig | None = None
+    warm_start: bool = False
+    device: str = "auto"
+    verbose: bool = False
+    random_state: RandomState = None
 
     def _network_estimator(self) -> "MGCNDNSClassifier":
         """Return the estimator whose network is trained."""
