@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
+import random_forest
 from formatting import and_list, p_value, signed, table
 
 from manyview.report.study.comparison import average_ranks, paired_t_test
@@ -118,6 +119,9 @@ def short_table(study):
     found, titles = comparisons(study), titles_of(study)
     titles[PAPER] += " (the paper's method)"
     rows = [[titles[entry], *(f"{one.mean(entry):.1f}" for one in found)] for entry in SHORT]
+    forest = [random_forest.means(one.datasets)[one.label_ratio] for one in found]
+    if None not in forest:
+        rows.append(["random forest", *(f"{mean:.1f}" for mean in forest)])
     return table(["method", *(f"{one.label_ratio:.0%} labels" for one in found)], rows)
 
 

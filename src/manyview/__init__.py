@@ -12,7 +12,8 @@ from typing import Any as _Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.active_learning.proposals import propose_labels
-    from manyview.base.classifier import MethodCard, MultiViewClassifier
+    from manyview.base.classifier import MultiViewClassifier
+    from manyview.base.method_card import MethodCard
     from manyview.base.summary import FitSummary
     from manyview.callbacks.context import FitContext
     from manyview.callbacks.mlflow import MLflowCallback
@@ -60,7 +61,7 @@ _MODULES = {
     "MLflowCallback": "manyview.callbacks.mlflow",
     "ManyviewClassifier": "manyview.estimators.manyview",
     "ManyviewError": "manyview.errors",
-    "MethodCard": "manyview.base.classifier",
+    "MethodCard": "manyview.base.method_card",
     "MultiView": "manyview.data.views",
     "MultiViewClassifier": "manyview.base.classifier",
     "NeighborGraph": "manyview.estimators.parameters",

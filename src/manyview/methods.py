@@ -2,7 +2,8 @@
 
 from importlib.metadata import entry_points
 
-from manyview.base.classifier import MethodCard, MultiViewClassifier
+from manyview.base.classifier import MultiViewClassifier
+from manyview.base.method_card import MethodCard
 from manyview.baselines.amgl import AMGLClassifier
 from manyview.baselines.awdr import AWDRClassifier
 from manyview.baselines.co_gcn import CoGCNClassifier

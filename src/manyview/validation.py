@@ -6,6 +6,7 @@ A class declares its rules in `_parameter_constraints`, a dict of parameter -> c
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import isfinite, nan
 from numbers import Integral, Real
 from typing import Any, Protocol
 
@@ -34,14 +35,18 @@ class Number:
 
     def check(self, name: str, value: Any) -> None:
         """Refuse anything but a number within the bounds."""
-        check_number(
-            name,
-            value,
-            above=self.above,
-            at_least=self.at_least,
-            below=self.below,
-            at_most=self.at_most,
-        )
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        number = float(value) if is_number else nan
+        bounds = {
+            f"above {self.above}": self.above is None or number > self.above,
+            f"at least {self.at_least}": self.at_least is None or number >= self.at_least,
+            f"below {self.below}": self.below is None or number < self.below,
+            f"at most {self.at_most}": self.at_most is None or number <= self.at_most,
+        }
+        if not (isfinite(number) and all(bounds.values())):
+            rules = " and ".join(rule for rule in bounds if not rule.endswith("None"))
+            wanted = rules if is_number and rules else f"a number {rules}".rstrip()
+            raise InputError(f"{name} must be {wanted}; got {value!r}.", parameter=name)
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,9 @@ class WholeNumber:
 
     def check(self, name: str, value: Any) -> None:
         """Refuse anything but a whole number of at least the bound."""
-        check_whole_number(name, value, at_least=self.at_least)
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < self.at_least:
+            rule = f"a whole number of at least {self.at_least}"
+            raise InputError(f"{name} must be {rule}; got {value!r}.", parameter=name)
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,14 @@ class Choice:
 
     def check(self, name: str, value: Any) -> None:
         """Refuse any other value, and suggest the closest option."""
-        check_choice(name, value, self.options)
+        if any(value is option or value == option for option in self.options):
+            return
+        words = [option for option in self.options if isinstance(option, str)]
+        raise InputError(
+            f"{name} must be one of {', '.join(map(repr, self.options))}; got {value!r}."
+            f"{did_you_mean(value, words)}",
+            parameter=name,
+        )
 
 
 @dataclass(frozen=True)
@@ -78,7 +92,7 @@ class OrChoice:
         if value is None and None in self.options:
             return
         if isinstance(value, str):
-            check_choice(name, value, self.options)
+            Choice(self.options).check(name, value)
         else:
             self.other.check(name, value)
 
@@ -108,16 +122,8 @@ def check_constraints(
             raise
 
 
-def check_number(
-    name: str,
-    value: object,
-    *,
-    above: float | None = None,
-    at_least: float | None = None,
-    below: float | None = None,
-    at_most: float | None = None,
-) -> None:
-    """Refuse anything but a finite number within the bounds.
+def check_number(name: str, value: object, **bounds: float) -> None:
+    """Refuse anything but a finite number within the bounds of `Number`.
 
     Examples
     --------
@@ -125,39 +131,12 @@ def check_number(
     Traceback (most recent call last):
     manyview.errors.InputError: tau must be above 0; got -0.3.
     """
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    rules = [
-        rule
-        for rule, bound in (
-            (f"above {above}", above),
-            (f"at least {at_least}", at_least),
-            (f"below {below}", below),
-            (f"at most {at_most}", at_most),
-        )
-        if bound is not None
-    ]
-    number = float(value) if isinstance(value, Real) else float("nan")
-    fits = (
-        is_number
-        and abs(number) < float("inf")
-        and (above is None or number > above)
-        and (at_least is None or number >= at_least)
-        and (below is None or number < below)
-        and (at_most is None or number <= at_most)
-    )
-    if not fits:
-        bounds = " and ".join(rules)
-        wanted = bounds if is_number and bounds else f"a number {bounds}".rstrip()
-        raise InputError(f"{name} must be {wanted}; got {value!r}.", parameter=name)
+    Number(**bounds).check(name, value)
 
 
 def check_whole_number(name: str, value: object, *, at_least: int) -> None:
     """Refuse anything but a whole number of at least the bound."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
-        raise InputError(
-            f"{name} must be a whole number of at least {at_least}; got {value!r}.",
-            parameter=name,
-        )
+    WholeNumber(at_least).check(name, value)
 
 
 def check_fraction(name: str, value: object) -> None:
@@ -176,15 +155,7 @@ def check_fraction(name: str, value: object) -> None:
 
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     """Refuse a value that is not one of the choices, and suggest the closest."""
-    allowed = list(choices)
-    if any(value is choice or value == choice for choice in allowed):
-        return
-    listed = ", ".join(repr(choice) for choice in allowed)
-    words = [choice for choice in allowed if isinstance(choice, str)]
-    raise InputError(
-        f"{name} must be one of {listed}; got {value!r}.{did_you_mean(value, words)}",
-        parameter=name,
-    )
+    Choice(tuple(choices)).check(name, value)
 
 
 def draw_seed(random_state: object) -> int:

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
 
-from manyview.baselines._must_link import heat_kernel_graphs
+from manyview.baselines.bases.must_link import heat_kernel_graphs
 from manyview.baselines.dsrl import (
     DSRLClassifier,
     SparseRegularizer,

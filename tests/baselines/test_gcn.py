@@ -8,7 +8,7 @@ import torch
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from manyview.baselines import _gcn_base
+from manyview.baselines.bases import graph_network
 from manyview.baselines.gcn import GCN, GCNFusionClassifier, mean_graph
 from manyview.data.network_input import fit_input
 from manyview.data.views import MultiView
@@ -128,7 +128,7 @@ def test_classifier_trains_the_network_on_mgcn_dns_input(tiny_views, monkeypatch
         seen.update(network=network, inputs=inputs, settings=settings)
         return TrainingCurve()
 
-    monkeypatch.setattr(_gcn_base, "train_network", spy)
+    monkeypatch.setattr(graph_network, "train_network", spy)
     fit_quickly(tiny_views.views, tiny_views.known_labels, n_neighbors=4)
     prepared = prepare_views(
         MultiView(tiny_views.views), scaling="unit", n_neighbors=4, metric="cosine"

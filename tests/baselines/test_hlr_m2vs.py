@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from manyview.baselines import hlr_m2vs
-from manyview.baselines._hlr import memory_needed, self_representations
 from manyview.baselines.amgl import auto_weighted_labels
 from manyview.baselines.hlr_m2vs import HLRM2VSClassifier, affinity_graphs
+from manyview.baselines.solvers.hlr import memory_needed, self_representations
 from manyview.errors import InputError
 from manyview.graphs.normalization import normalized_laplacian
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
-from manyview.baselines._concat import concatenate_views
+from manyview.baselines.bases.concatenated import concatenate_views
 from manyview.baselines.knn import KNNClassifier, choose_n_voters, vote_fractions
 from manyview.data.views import MultiView
 

@@ -3,7 +3,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.semi_supervised import LabelSpreading
 
-from manyview.baselines._concat import concatenate_views
+from manyview.baselines.bases.concatenated import concatenate_views
 from manyview.baselines.label_spreading import LabelSpreadingClassifier
 from manyview.data.views import MultiView
 

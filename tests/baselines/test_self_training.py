@@ -1,7 +1,7 @@
 import numpy as np
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from manyview.baselines._concat import concatenate_views
+from manyview.baselines.bases.concatenated import concatenate_views
 from manyview.baselines.self_training import (
     SelfTrainingSVMClassifier,
     class_quotas,

@@ -4,8 +4,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from manyview.baselines._concat import concatenate_views
-from manyview.baselines._ridge import inner_products
+from manyview.baselines.bases.concatenated import concatenate_views
+from manyview.baselines.solvers.ridge import inner_products
 from manyview.baselines.svm import SoftmaxSVC, SVMClassifier, gaussian, table_variance
 from manyview.data.views import MultiView
 from manyview.numerics import softmax

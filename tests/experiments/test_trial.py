@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from manyview.base.classifier import MethodCard
+from manyview.base.method_card import MethodCard
 from manyview.data.splits import draw_labeled
 from manyview.errors import InputError
 from manyview.experiments.trial import Trial, checksum_of, run_trial

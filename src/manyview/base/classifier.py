@@ -8,61 +8,33 @@ A class without a labeled sample is unknown to every method alike: it is not in 
 no sample is given it.
 """
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from manyview.base.input_checks import InputChecksMixin, check_views_are_seen
 from manyview.base.persistence import load_tree, save_tree
 from manyview.base.summary import FitSummary, StageRecord
 from manyview.callbacks.context import EpochObserver, FitContext, current_observer
 from manyview.callbacks.tasks import CallbackMixin, callback_context
 from manyview.data.cross_validation import TransductiveViews
-from manyview.data.imputing import fill_unknown, fit_fill_values
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.labels import UNKNOWN, check_labels
-from manyview.data.views import MultiView, check_views
+from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError
-from manyview.graphs.precomputed import check_precomputed_graph
 from manyview.network.training import TrainingCurve
-from manyview.validation import Choice, Constraint, check_constraints, check_fraction
+from manyview.validation import Constraint, check_constraints, check_fraction
 
 OTHER_CLASS = -2  # number of a class that no labeled sample has
 
 
-@dataclass(frozen=True)
-class MethodCard:
-    """What to know about a method before choosing it.
-
-    Attributes
-    ----------
-    name, title
-        As typed, and as printed.
-    paper, year
-        Where it comes from.
-    cost
-        What its time grows with: m samples, l of them labeled, d features, V views, k neighbors.
-    version
-        Raised whenever the same input no longer gives the same predictions, so that results of
-        older code are not mistaken for new ones.
-    """
-
-    name: str
-    title: str
-    paper: str
-    year: int
-    cost: str
-    version: int = 1
-
-
-class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
+class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, BaseEstimator):
     """Base of all methods: input checks, predictions and files; the learning is theirs.
 
     A method defines
@@ -73,18 +45,13 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
     - optionally `_predict_proba(views)`, the class probabilities of new samples.
     """
 
-    card: ClassVar[MethodCard]
     record_types: ClassVar[tuple[type, ...]] = ()  # what a saved model may hold
-    takes_graphs: ClassVar[bool] = True  # whether a view may be a precomputed graph
-    takes_missing_views: ClassVar[bool] = False  # whether samples may lack views
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {}
-    missing: str = "error"  # what becomes of single NaNs; a parameter where they can be filled in
 
     # Learned attributes that some methods have; None, 1 or empty in the others.
     label_distributions_: np.ndarray
     y_: np.ndarray
     transductive_checksum_: str | None = None
-    fill_values_: dict[str, np.ndarray] | None = None
     n_neighbors_: Any = None  # int
     scaling_: dict[str, str] | None = None
     neighbor_recall_: dict[str, float] | None = None
@@ -127,7 +94,7 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
             else:
                 views, labels = self._check_fit_views(X), y
             self.classes_, y_encoded = check_labels(labels, len(views))
-            _check_views_are_seen(views, y_encoded)
+            check_views_are_seen(views, y_encoded)
             self._check_parameters(views)
             with callback_context(self, views, y_encoded) as callbacks:
                 self._fit(views, y_encoded, FitContext(callbacks, self._observer(), cache))
@@ -317,83 +284,3 @@ class MultiViewClassifier(CallbackMixin, ClassifierMixin, BaseEstimator):
         known = is_known(values)
         y_encoded[known] = [number_of.get(label, OTHER_CLASS) for label in values[known].tolist()]
         return y_encoded
-
-    def _check_fit_views(self, X: Any) -> MultiView:
-        """Check the views of a fit, and remember their names, columns and fill values."""
-        views, table = self._checked_views(X)
-        self.view_names_: list[str] = list(views.names)
-        validate_data(self, table, reset=True, skip_check_array=True)
-        self._refuse_graphs(views)
-        self._check_present(views)
-        self.n_original_ = views.n_original
-        self.columns_ = {name: list(columns) for name, columns in views.columns.items()}
-        self.n_features_by_view_ = {n: views[n].shape[1] for n in views.feature_names}
-        self.fill_values_ = fit_fill_values(views) if self.missing == "impute" else None
-        return fill_unknown(views, self.fill_values_ or {})
-
-    def _check_new_views(self, X: Any) -> MultiView:
-        """Check that the views of new samples are those of the fit, and bring them in its form."""
-        views, table = self._checked_views(X)
-        if len(self.view_names_) == 1:
-            validate_data(self, table, reset=False, skip_check_array=True)
-        if set(views.names) != set(self.view_names_):
-            raise InputError(
-                f"views must be those of the fit ({', '.join(self.view_names_)}); "
-                f"got {', '.join(views.names)}."
-            )
-        graph_names = set(self.view_names_) - set(self.n_features_by_view_)
-        views = MultiView(views, graphs=graph_names)
-        self._check_present(views)
-        for name, n_columns in self.n_features_by_view_.items():
-            if views[name].shape[1] != n_columns:
-                raise InputError(
-                    f"view {name!r} has {views[name].shape[1]} features, but was fitted "
-                    f"with {n_columns}."
-                )
-        for name in graph_names:
-            check_precomputed_graph(views, name, self.n_original_)
-        return fill_unknown(views.with_columns_as(self.columns_), self.fill_values_ or {})
-
-    def _checked_views(self, X: Any) -> tuple[MultiView, Any]:
-        """Return the views, and what scikit-learn counts columns of: a single frame as it is."""
-        check_constraints({"missing": self.missing}, {"missing": Choice(("error", "impute"))})
-        views = check_views(X, may_lack_values=self.missing == "impute")
-        is_frame = hasattr(X, "columns") and not isinstance(X, MultiView)
-        return views, X if is_frame else views
-
-    def _check_present(self, views: MultiView) -> None:
-        """Refuse samples that lack views where the method cannot do without."""
-        if views.present.all() or self.takes_missing_views:
-            return
-        lacking = [name for name in views.names if views.rows_with(name) is not None]
-        n_incomplete = int((~views.present.all(axis=1)).sum())
-        raise InputError(
-            f"{self.card.title} needs every sample in every view, and {n_incomplete} of "
-            f"{len(views)} samples lack one ({', '.join(lacking)}). Use manyview, mgcn-dns, "
-            "gcn-fusion or ssgcn, which accept samples that lack views, or remove them."
-        )
-
-    def _refuse_graphs(self, views: MultiView) -> None:
-        if views.graph_names and not self.takes_graphs:
-            first = next(name for name in views.names if name in views.graph_names)
-            raise InputError(
-                f"{self.card.title} needs features in every view, and view "
-                f"{first!r} is a graph. Leave it out, or use a method "
-                "that takes graphs, such as manyview."
-            )
-
-
-def _check_views_are_seen(views: MultiView, y_encoded: np.ndarray) -> None:
-    """Refuse a view that no sample has, and warn of one that no labeled sample has."""
-    for name, present in zip(views.names, views.present.T, strict=True):
-        if not present.any():
-            raise InputError(
-                f"view {name!r} is missing for all {len(views)} samples. Leave the view out."
-            )
-        if not present[y_encoded != UNKNOWN].any():
-            warnings.warn(
-                f"view {name!r} is missing for all labeled samples; it is used through the graph "
-                "alone.",
-                UserWarning,
-                stacklevel=3,
-            )

@@ -7,8 +7,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from manyview.baselines._base import FLAG, NeighborBaseline
-from manyview.baselines._cards import CARDS
+from manyview.baselines.bases.baseline import FLAG, NeighborBaseline
+from manyview.baselines.bases.cards import CARDS
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_frequencies
 from manyview.data.scaling import fit_scalers, scale_views

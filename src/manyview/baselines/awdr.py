@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from manyview.baselines._awdr import discriminative_regression
-from manyview.baselines._base import AUTO_OR_POSITIVE_INT
-from manyview.baselines._cards import CARDS
-from manyview.baselines._ridge import RegressionClassifier
+from manyview.baselines.bases.baseline import AUTO_OR_POSITIVE_INT
+from manyview.baselines.bases.cards import CARDS
 from manyview.baselines.knn import n_voters, vote_fractions
+from manyview.baselines.solvers.awdr import discriminative_regression
+from manyview.baselines.solvers.ridge import RegressionClassifier
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN
 from manyview.data.scaling import fit_scalers, scale_views

@@ -8,21 +8,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from manyview.baselines._base import FLAG
-from manyview.baselines._cards import CARDS
-from manyview.baselines._cogcn import (
+from manyview.baselines.bases.baseline import FLAG
+from manyview.baselines.bases.cards import CARDS
+from manyview.baselines.bases.graph_network import (
+    HIDDEN_LAYER,
+    GraphNetworkClassifier,
+    input_scaling,
+    seeded,
+)
+from manyview.baselines.solvers.cogcn import (
     CoGCN,
     MixtureGCN,
     NetInputs,
     ViewGraph,
     released_update,
     summed_negative_log_likelihood,
-)
-from manyview.baselines._gcn_base import (
-    HIDDEN_LAYER,
-    GraphNetworkClassifier,
-    input_scaling,
-    seeded,
 )
 from manyview.callbacks.context import FitContext
 from manyview.data.views import MultiView

@@ -10,9 +10,9 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
-from manyview.baselines._base import POSITIVE_INT, TRAINING
-from manyview.baselines._cards import CARDS
-from manyview.baselines._must_link import (
+from manyview.baselines.bases.baseline import POSITIVE_INT, TRAINING
+from manyview.baselines.bases.cards import CARDS
+from manyview.baselines.bases.must_link import (
     MustLinkClassifier,
     check_must_link_memory,
     must_link_graph,

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from manyview.baselines._base import FLAG, ITERATIONS, NON_NEGATIVE, POSITIVE
-from manyview.baselines._cards import CARDS
-from manyview.baselines._erl import has_converged, learn_labels, view_regularizer
-from manyview.baselines._must_link import MustLinkClassifier, check_must_link_memory
+from manyview.baselines.bases.baseline import FLAG, ITERATIONS, NON_NEGATIVE, POSITIVE
+from manyview.baselines.bases.cards import CARDS
+from manyview.baselines.bases.must_link import MustLinkClassifier, check_must_link_memory
+from manyview.baselines.solvers.erl import has_converged, learn_labels, view_regularizer
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_frequencies, one_hot
 from manyview.data.views import MultiView

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from manyview.baselines._cards import CARDS
-from manyview.baselines._gcn_base import (
+from manyview.baselines.bases.cards import CARDS
+from manyview.baselines.bases.graph_network import (
     HIDDEN_LAYER,
     GraphNetworkClassifier,
     input_scaling,

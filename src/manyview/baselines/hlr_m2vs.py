@@ -9,15 +9,15 @@ import numpy as np
 from joblib import Memory
 from scipy import sparse
 
-from manyview.baselines._base import FLAG, NON_NEGATIVE, POSITIVE, NeighborBaseline
-from manyview.baselines._cards import CARDS
-from manyview.baselines._hlr import (
+from manyview.baselines.amgl import auto_weighted_labels
+from manyview.baselines.bases.baseline import FLAG, NON_NEGATIVE, POSITIVE, NeighborBaseline
+from manyview.baselines.bases.cards import CARDS
+from manyview.baselines.solvers.hlr import (
     SelfRepresentations,
     memory_needed,
     order_by_content,
     self_representations,
 )
-from manyview.baselines.amgl import auto_weighted_labels
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_frequencies
 from manyview.data.scaling import fit_scalers, scale_views

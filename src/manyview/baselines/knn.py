@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
-from manyview.baselines._base import AUTO_OR_POSITIVE_INT
-from manyview.baselines._cards import CARDS
-from manyview.baselines._concat import ConcatenatedViewsClassifier, many_classes_allowed
+from manyview.baselines.bases.baseline import AUTO_OR_POSITIVE_INT
+from manyview.baselines.bases.cards import CARDS
+from manyview.baselines.bases.concatenated import ConcatenatedViewsClassifier, many_classes_allowed
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView, View

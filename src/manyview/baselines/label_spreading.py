@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 from sklearn.semi_supervised import LabelSpreading
 
-from manyview.baselines._base import ITERATIONS, POSITIVE_INT
-from manyview.baselines._cards import CARDS
-from manyview.baselines._concat import ConcatenatedViewsClassifier, many_classes_allowed
+from manyview.baselines.bases.baseline import ITERATIONS, POSITIVE_INT
+from manyview.baselines.bases.cards import CARDS
+from manyview.baselines.bases.concatenated import ConcatenatedViewsClassifier, many_classes_allowed
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_frequencies
 from manyview.data.views import MultiView

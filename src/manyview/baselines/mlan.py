@@ -7,9 +7,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from manyview.baselines._base import FLAG, NON_NEGATIVE, NeighborBaseline
-from manyview.baselines._cards import CARDS
 from manyview.baselines.amgl import has_converged
+from manyview.baselines.bases.baseline import FLAG, NON_NEGATIVE, NeighborBaseline
+from manyview.baselines.bases.cards import CARDS
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_frequencies
 from manyview.data.network_input import side_by_side

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from manyview.baselines._base import POSITIVE
-from manyview.baselines._cards import CARDS
-from manyview.baselines._mvar import adaptive_regression, is_wide, view_coefficients
-from manyview.baselines._ridge import RegressionClassifier
+from manyview.baselines.bases.baseline import POSITIVE
+from manyview.baselines.bases.cards import CARDS
+from manyview.baselines.solvers.mvar import adaptive_regression, is_wide, view_coefficients
+from manyview.baselines.solvers.ridge import RegressionClassifier
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, one_hot
 from manyview.data.scaling import fit_scalers, scale_views

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from manyview.baselines._cards import CARDS
+from manyview.baselines.bases.cards import CARDS
 from manyview.baselines.svm import BaseSVMClassifier, SoftmaxSVC, check_kernel_memory
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_frequencies, class_weights

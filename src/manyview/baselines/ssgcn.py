@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from manyview.baselines._base import POSITIVE_INT
-from manyview.baselines._cards import CARDS
-from manyview.baselines._gcn_base import GraphNetworkClassifier, input_scaling
+from manyview.baselines.bases.baseline import POSITIVE_INT
+from manyview.baselines.bases.cards import CARDS
+from manyview.baselines.bases.graph_network import GraphNetworkClassifier, input_scaling
 from manyview.baselines.gcn import mean_graph
 from manyview.callbacks.context import FitContext
 from manyview.data.network_input import InputScaling

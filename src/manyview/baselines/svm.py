@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import SVC
 
-from manyview.baselines._base import POSITIVE
-from manyview.baselines._cards import CARDS
-from manyview.baselines._concat import ConcatenatedViewsClassifier, many_classes_allowed
-from manyview.baselines._ridge import inner_products
+from manyview.baselines.bases.baseline import POSITIVE
+from manyview.baselines.bases.cards import CARDS
+from manyview.baselines.bases.concatenated import ConcatenatedViewsClassifier, many_classes_allowed
+from manyview.baselines.solvers.ridge import inner_products
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.views import MultiView, View

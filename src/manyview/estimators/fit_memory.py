@@ -1,4 +1,4 @@
-"""How much memory a fit of MGCN-DNS will need, told before it starts."""
+"""An estimate of the memory that a fit needs, checked before it starts."""
 
 from typing import Any
 
@@ -66,14 +66,14 @@ def memory_of_fit(
 
 
 def check_fit_memory(views: MultiView, title: str, *, verbose: bool, **settings: Any) -> None:
-    """Say how much memory a fit will need, and refuse it where there is less.
+    """Estimate the memory of a fit, and refuse the fit where there is less.
 
     Parameters
     ----------
     title
         Of the method.
     verbose
-        Whether to say it where there is enough, too.
+        Whether to show the estimate.
     settings
         Those of `memory_of_fit`.
     """

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from manyview.base.classifier import MethodCard
+from manyview.base.method_card import MethodCard
 from manyview.base.parameters import Group, group_of
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from manyview.base.classifier import MethodCard
+from manyview.base.method_card import MethodCard
 from manyview.base.parameters import Group, group_of
 from manyview.callbacks.context import FitContext
 from manyview.data.scaling import Scaling

@@ -8,7 +8,7 @@ import pytest
 from pages import NASTY, NASTY_VIEWS, parts_of, run_of
 from scipy import sparse
 
-from manyview.base.classifier import MethodCard
+from manyview.base.method_card import MethodCard
 from manyview.base.summary import FitSummary
 from manyview.data.dataset import Dataset
 from manyview.data.views import MultiView

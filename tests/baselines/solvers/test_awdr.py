@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.baselines._awdr import discriminative_regression
+from manyview.baselines.solvers.awdr import discriminative_regression
 
 
 def planted(rng, widths, n_classes=3):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from manyview.baselines._ridge import center_products, inner_products, solve_positive
+from manyview.baselines.solvers.ridge import center_products, inner_products, solve_positive
 from manyview.data.labels import UNKNOWN, one_hot
 from manyview.data.network_input import side_by_side
 from manyview.data.views import View

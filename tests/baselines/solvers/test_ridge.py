@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.baselines._ridge import center_products, inner_products, solve_positive
+from manyview.baselines.solvers.ridge import center_products, inner_products, solve_positive
 
 
 def test_solution_solves_the_system(rng):

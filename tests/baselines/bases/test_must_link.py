@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
-from manyview.baselines._must_link import (
+from manyview.baselines.bases.must_link import (
     check_must_link_memory,
     heat_kernel_graphs,
     must_link_graph,

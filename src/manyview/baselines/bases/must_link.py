@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from manyview.baselines._base import POSITIVE_INT, Baseline
+from manyview.baselines.bases.baseline import POSITIVE_INT, Baseline
 from manyview.data.scaling import Scaling, fit_scalers, scale_views
 from manyview.data.views import MultiView
 from manyview.graphs.harmonic import regularized_labels

@@ -1,6 +1,6 @@
 """Cards of the baselines: what to know about each method before choosing it."""
 
-from manyview.base.classifier import MethodCard
+from manyview.base.method_card import MethodCard
 
 _CARDS = (
     # the twelve methods of the paper's comparison, in its order

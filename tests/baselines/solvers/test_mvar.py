@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
 
-from manyview.baselines._mvar import (
+from manyview.baselines.solvers.mvar import (
     adaptive_regression,
     best_view_weights,
     first_predictions,
@@ -80,7 +80,7 @@ def test_regression_equals_the_literal_loop(rng, widths, power, labeled_weight):
 def test_both_forms_of_the_systems_agree(rng, monkeypatch, wide):
     features, y_encoded, _ = planted(rng, (15, 19))
     automatic = adaptive_regression(features, y_encoded, 3, **{**OPTIONS, "ridge": 0.1})
-    monkeypatch.setattr("manyview.baselines._mvar.DUAL_FROM", 0.0 if wide else np.inf)
+    monkeypatch.setattr("manyview.baselines.solvers.mvar.DUAL_FROM", 0.0 if wide else np.inf)
     forced = adaptive_regression(features, y_encoded, 3, **{**OPTIONS, "ridge": 0.1})
     np.testing.assert_allclose(forced.objective, automatic.objective, rtol=1e-6)
     np.testing.assert_allclose(forced.scores, automatic.scores, atol=1e-4)

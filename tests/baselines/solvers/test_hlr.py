@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.baselines import _hlr
-from manyview.baselines._hlr import (
+from manyview.baselines.solvers import hlr
+from manyview.baselines.solvers.hlr import (
     hypergraph_laplacian,
     memory_needed,
     order_by_content,
@@ -196,7 +196,7 @@ def test_memory_needed_grows_with_the_square_of_the_samples():
 
 @pytest.mark.parametrize("widths", [(30, 9, 9), (220, 200), (900, 900)])
 def test_memory_needed_is_what_is_used(rng, widths, monkeypatch):
-    monkeypatch.setattr(_hlr, "BLOCK_BYTES", 2**16)  # torch's blocks are not traced
+    monkeypatch.setattr(hlr, "BLOCK_BYTES", 2**16)  # torch's blocks are not traced
     views = [unit_columns(rng, width, 400).T.astype(np.float32) for width in widths]
     tracemalloc.start()
     self_representations(views, noise_weight=0.2, smoothness=0.4, max_iter=2, tol=1e-5)
@@ -233,7 +233,7 @@ def test_shrunk_tensor_is_the_nearest_of_small_norm(rng):
 def test_shrinking_may_overwrite_its_input_and_work_in_blocks(rng, monkeypatch):
     tensor = rng.normal(size=(2, 10, 10))
     expected = literal_shrinkage(tensor, 2.0)[0]
-    monkeypatch.setattr(_hlr, "BLOCK_BYTES", 16 * 2 * 6 * 3)  # three columns
+    monkeypatch.setattr(hlr, "BLOCK_BYTES", 16 * 2 * 6 * 3)  # three columns
     shrink_tensor(tensor, 2.0, out=tensor)
     np.testing.assert_allclose(tensor, expected, atol=1e-12)
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
-from manyview.baselines._base import ITERATIONS, POSITIVE, Baseline
+from manyview.baselines.bases.baseline import ITERATIONS, POSITIVE, Baseline
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import View
 from manyview.validation import Constraint

@@ -6,7 +6,9 @@ import torch
 from scipy import sparse
 from torch import nn
 
-from manyview.baselines._cogcn import (
+from manyview.baselines.co_gcn import CoGCNClassifier
+from manyview.baselines.gcn import GCN
+from manyview.baselines.solvers.cogcn import (
     CoGCN,
     MixtureGCN,
     NetInputs,
@@ -15,8 +17,6 @@ from manyview.baselines._cogcn import (
     released_update,
     summed_negative_log_likelihood,
 )
-from manyview.baselines.co_gcn import CoGCNClassifier
-from manyview.baselines.gcn import GCN
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.support import GraphSupport
 from manyview.network.training import labeled_cross_entropy, train

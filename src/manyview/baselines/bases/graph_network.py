@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from manyview.baselines._base import (
+from manyview.baselines.bases.baseline import (
     AUTO_OR_POSITIVE_INT,
     NON_NEGATIVE,
     POSITIVE_INT,

@@ -1,7 +1,7 @@
 import numpy as np
 from scipy import sparse
 
-from manyview.baselines._concat import concatenate_views
+from manyview.baselines.bases.concatenated import concatenate_views
 from manyview.data.views import MultiView
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from scipy import sparse
 
-from manyview.baselines._base import Baseline
+from manyview.baselines.bases.baseline import Baseline
 from manyview.data.network_input import side_by_side
 from manyview.data.scaling import Scaling, ViewScaler, fit_scalers, scale_views
 from manyview.data.views import MultiView, View

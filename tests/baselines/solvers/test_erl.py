@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from manyview.baselines._erl import (
+from manyview.baselines.solvers.erl import (
     Regularizer,
     learn_labels,
     stationary_weights,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from manyview.baselines._ridge import center_products, inner_products, solve_positive
+from manyview.baselines.solvers.ridge import center_products, inner_products, solve_positive
 from manyview.data.views import View
 
 MIN_WEIGHT = 1e-12

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from manyview.baselines._must_link import must_link_graph, precise_smoothed_labels
+from manyview.baselines.bases.must_link import must_link_graph, precise_smoothed_labels
 from manyview.errors import InputError
 from manyview.graphs.normalization import scale_by_degrees, weighted_sum
 from manyview.numerics import softmax

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from manyview.baselines._gcn_base import GraphNetworkClassifier, input_scaling, seeded
+from manyview.baselines.bases.graph_network import GraphNetworkClassifier, input_scaling, seeded
 from manyview.baselines.co_gcn import CoGCNClassifier
 from manyview.baselines.gcn import GCNFusionClassifier
 from manyview.baselines.ssgcn import SSGCNClassifier

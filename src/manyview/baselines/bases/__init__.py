@@ -1,0 +1,1 @@
+"""What several of the compared methods share: parameters, graphs, cards."""

@@ -1,0 +1,1 @@
+"""The optimization problems of the compared methods."""
