@@ -28,7 +28,9 @@ SEEDS = range(5)
 def run(dataset, label_ratio, seed):
     """Fit the forest on one split."""
     labels = hide_labels(dataset.labels, label_ratio, random_state=seed)
-    features = sparse.hstack([sparse.csr_array(view) for view in dataset.views], format="csr")
+    features = sparse.hstack(
+        [sparse.csr_array(view.astype(np.float32)) for view in dataset.views], format="csr"
+    )
     known = is_known(labels)
     forest = RandomForestClassifier(300, random_state=seed)
     forest.fit(features[known], labels[known])

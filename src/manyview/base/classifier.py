@@ -31,6 +31,12 @@ from manyview.errors import DataFileError, InputError
 from manyview.network.training import TrainingCurve
 from manyview.validation import Constraint, check_constraints, check_fraction
 
+GRAPHS = ("fused", "refined", "selected", "learned")
+LEARNED = (  # attributes that the summary of a fit repeats
+    "n_neighbors", "scaling", "neighbor_recall", "training_curve", "objective", "n_networks",
+    "stages", "view_weights", "view_graphs", "node_confidence", "threshold", "temperature",
+    "calibration",
+)  # fmt: skip
 OTHER_CLASS = -2  # number of a class that no labeled sample has
 
 
@@ -197,31 +203,14 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
         """Return what the fit did, for reports and studies."""
         check_is_fitted(self)
         curve, importance = self.training_curve_, self.view_importance_
-        stages = {
-            "fused": self.fused_graph_,
-            "refined": self.refined_graph_,
-            "selected": self.selected_graph_,
-            "learned": self.learned_graph_,
-        }
+        graphs = {name: getattr(self, f"{name}_graph_") for name in GRAPHS}
         return FitSummary(
-            n_neighbors=self.n_neighbors_,
-            scaling=self.scaling_,
-            neighbor_recall=self.neighbor_recall_,
             n_iter=self.n_iter_ if curve is None else curve.n_epochs,
-            training_curve=curve,
-            objective=self.objective_,
-            n_networks=self.n_networks_,
-            stages=self.stages_,
             view_importance=None
             if importance is None
             else dict(zip(self.view_names_, map(float, importance), strict=True)),
-            view_weights=self.view_weights_,
-            view_graphs=self.view_graphs_,
-            graphs={name: graph for name, graph in stages.items() if graph is not None},
-            node_confidence=self.node_confidence_,
-            threshold=self.threshold_,
-            temperature=self.temperature_,
-            calibration=self.calibration_,
+            graphs={name: graph for name, graph in graphs.items() if graph is not None},
+            **{name: getattr(self, f"{name}_") for name in LEARNED},
         )
 
     def _observer(self) -> EpochObserver | None:

@@ -22,25 +22,13 @@ FEATURE_SLOTS, GRAPH_SLOTS = ("layers", "obsm"), ("obsp",)
 
 @dataclass(frozen=True)
 class AnnotatedViews:
-    """Views of annotated data, one row per observation, in the order of `sample_ids`.
+    """Views of annotated data, one row per observation, in the order of `sample_ids`."""
 
-    Attributes
-    ----------
-    views
-        The requested views by name, graphs included.
-    columns
-        Column names by view, for the views that have them.
-    present
-        Booleans [sample] by view: whether the sample has the view.
-    n_left_out
-        Number of observations that have none of the requested views.
-    """
-
-    views: dict[str, Any]
-    columns: dict[str, tuple[str, ...]]
-    present: dict[str, np.ndarray]
+    views: dict[str, Any]  # the requested views by name, graphs included
+    columns: dict[str, tuple[str, ...]]  # column names by view, for the views that have them
+    present: dict[str, np.ndarray]  # booleans [sample] by view: whether the sample has the view
     sample_ids: list[str]
-    n_left_out: int
+    n_left_out: int  # number of observations that have none of the requested views
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,12 @@ from manyview.validation import check_choice
 
 @dataclass(frozen=True)
 class NamedViews:
-    """Views of a user by name, not yet converted.
-
-    Attributes
-    ----------
-    columns
-        Column names by view, for the views that have them.
-    present
-        Booleans [sample] by view: whether the sample has the view.
-    """
+    """Views of a user by name, not yet converted."""
 
     views: dict[str, Any]
+    # column names by view, for the views that have them
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    # booleans [sample] by view: whether the sample has the view
     present: dict[str, np.ndarray] | None = None
 
 

@@ -29,25 +29,13 @@ class InterruptedFitError(Exception):
 
 @dataclass(frozen=True)
 class Calibration:
-    """A temperature, and the held-out labels it was fitted on.
+    """A temperature, and the held-out labels it was fitted on."""
 
-    Attributes
-    ----------
-    temperature
-        What all logits are divided by.
-    samples, y_encoded
-        [held-out] their row numbers and class numbers.
-    logits
-        [held-out, class] theirs, from fits that did not see their labels.
-    n_folds
-        Number of these fits.
-    """
-
-    temperature: float
-    samples: np.ndarray
-    y_encoded: np.ndarray
-    logits: np.ndarray
-    n_folds: int
+    temperature: float  # what all logits are divided by
+    samples: np.ndarray  # [held-out] row numbers
+    y_encoded: np.ndarray  # [held-out] class numbers
+    logits: np.ndarray  # [held-out, class], from fits that did not see the labels
+    n_folds: int  # number of these fits
 
     @property
     def n_held_out(self) -> int:

@@ -35,14 +35,14 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         raise NotImplementedError
 
     def explain(self, sample: int | str, *, sample_ids: Sequence[str] | None = None) -> Explanation:
-        """Give the reasons of a fitted sample's prediction: neighbors, views and their parts.
+        """Explain the prediction of a fitted sample: neighbors, views and their contributions.
 
         Parameters
         ----------
         sample
             Row number among the fitted samples, or one of `sample_ids`.
         sample_ids
-            One name a sample, such as those of a `Dataset`; row numbers where there are none.
+            Names of the samples, such as those of a `Dataset`; row numbers where there are none.
 
         Examples
         --------
@@ -70,7 +70,7 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         new_ids: Sequence[str] | None = None,
         sample_ids: Sequence[str] | None = None,
     ) -> Explanation:
-        """Give the reasons of the prediction that `predict` gives a sample that came after the fit.
+        """Explain the prediction that `predict` gives a sample that came after the fit.
 
         Parameters
         ----------
@@ -79,19 +79,7 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         sample
             Row number among these, or one of `new_ids`.
         new_ids, sample_ids
-            One name a new and a fitted sample; row numbers where there are none.
-
-        Examples
-        --------
-        >>> import manyview
-        >>> data = manyview.load_dataset("digits")
-        >>> labels = manyview.hide_labels(data.labels, keep=0.05, random_state=0)
-        >>> model = manyview.MGCNDNSClassifier(max_epochs=20, random_state=0)
-        >>> model = model.fit(data.views[:1000], labels[:1000])
-        >>> why = model.explain_new(data.views[1000:], 7)
-        >>> parts = [why.itself, *why.neighbors]
-        >>> abs(sum(part.margin for part in parts) - why.margin) < 1e-9
-        True
+            Names of the new and of the fitted samples; row numbers where there are none.
         """
         check_is_fitted(self)
         opened = self._check_new_views(views)
@@ -102,13 +90,13 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         return explain_new(self.explainer(), opened[[row]], name, names)
 
     def view_effects(self, y: Any = None) -> tuple[ViewEffect, ...]:
-        """Leave out each view in turn, without learning anew: which predictions change.
+        """Remove each view in turn, without retraining, and count the predictions that change.
 
         Parameters
         ----------
         y
-            True labels to count right predictions by, -1 or None where unknown; the labels of
-            the fit where it is left out. There is nothing to tell with a single view.
+            True labels to score the predictions, -1 or None where unknown; by default the labels
+            of the fit. With a single view the result is empty.
         """
         check_is_fitted(self)
         explainer = self.explainer()

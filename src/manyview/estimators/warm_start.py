@@ -22,27 +22,13 @@ WAY_OUT = "Set warm_start=False, or fit a new model, to start from scratch."
 
 @dataclass(frozen=True)
 class LearnedWeights:
-    """What a later fit continues from.
+    """What a later fit continues from."""
 
-    Attributes
-    ----------
-    checksum
-        Of the views.
-    settings
-        Parameters that decide the graphs and the shapes of the weights.
-    n_neighbors
-        The k of the graphs.
-    classes
-        [class] what the columns of the last layer stand for.
-    weights
-        The network's weights by name.
-    """
-
-    checksum: str
-    settings: dict[str, Any]
-    n_neighbors: int
-    classes: np.ndarray
-    weights: dict[str, np.ndarray]
+    checksum: str  # of the views
+    settings: dict[str, Any]  # parameters that decide the graphs and the shapes of the weights
+    n_neighbors: int  # the k of the graphs
+    classes: np.ndarray  # [class] what the columns of the last layer stand for
+    weights: dict[str, np.ndarray]  # the network's weights by name
 
     def check(self, checksum: str, settings: Mapping[str, Any]) -> None:
         """Refuse to go on with other samples or other settings."""

@@ -28,26 +28,14 @@ from manyview.numerics import softmax
 
 @dataclass(frozen=True)
 class Explainer:
-    """Explains the predictions of a fitted model; costly results are computed once.
+    """Explains the predictions of a fitted model; costly results are computed once."""
 
-    Attributes
-    ----------
-    replay
-        Runs the fitted network again.
-    view_graphs
-        Each view's renormalized graph, by name.
-    selected
-        The graph that the convolutions use.
-    y_encoded
-        [sample] class numbers, -1 where unknown.
-    """
-
-    replay: NetworkReplay
-    view_graphs: dict[str, sparse.csr_array]
-    selected: sparse.csr_array
+    replay: NetworkReplay  # runs the fitted network again
+    view_graphs: dict[str, sparse.csr_array]  # each view's renormalized graph, by name
+    selected: sparse.csr_array  # the graph that the convolutions use
     classes: np.ndarray
     temperature: float
-    y_encoded: np.ndarray
+    y_encoded: np.ndarray  # [sample] class numbers, -1 where unknown
 
     def explain(self, row: int, names: Sequence[str]) -> Explanation:
         """Explain the prediction of the sample in this row; `names` has one name per sample."""

@@ -30,20 +30,11 @@ from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 
 @dataclass(frozen=True)
 class NeighborIndex:
-    """The fitted samples of a feature view, in which new samples find their neighbors.
-
-    Attributes
-    ----------
-    features
-        Scaled features of the fitted samples.
-    degrees
-        Degree of each fitted sample in this view's graph, including its self-loop; 0 for samples
-        without the view.
-    """
+    """The fitted samples of a feature view, in which new samples find their neighbors."""
 
     scaler: ViewScaler
-    features: View
-    degrees: np.ndarray
+    features: View  # scaled, of the fitted samples
+    degrees: np.ndarray  # in this view's graph, self-loops included; 0 without the view
     n_neighbors: int
     metric: str
 

@@ -15,24 +15,12 @@ from manyview.errors import DataFileError, InputError, did_you_mean
 
 @dataclass(frozen=True)
 class DataSource:
-    """The data a user names, and how to read them.
+    """The data a user names, and how to read them."""
 
-    Attributes
-    ----------
-    names
-        One name of the catalog, or paths.
-    labels
-        A file of labels.
-    data_dir
-        Folder of the catalog's files; None is MANYVIEW_DATA.
-    options
-        How to read the files.
-    """
-
-    names: tuple[str, ...]
-    labels: str | None = None
-    data_dir: str | None = None
-    options: ReadOptions = field(default_factory=ReadOptions)
+    names: tuple[str, ...]  # one name of the catalog, or paths
+    labels: str | None = None  # A file of labels
+    data_dir: str | None = None  # folder of the catalog's files; None is MANYVIEW_DATA
+    options: ReadOptions = field(default_factory=ReadOptions)  # how to read the files
 
     def load(self, missing: str | None = None) -> Dataset:
         """Load the data set of the catalog, or read the files.

@@ -25,28 +25,14 @@ CLAIM = "tuning"
 
 @dataclass(frozen=True)
 class Candidate:
-    """One configuration of the parameters, scored on all folds of a stage.
+    """One configuration of the parameters, scored on all folds of a stage."""
 
-    Attributes
-    ----------
-    number
-        0 for the defaults; the others in order.
-    stage
-        "search", or "confirmation" for the best ones on new folds.
-    params
-        The tuned parameters.
-    scores
-        One per fold; empty if a fit failed.
-    error
-        Why it failed.
-    """
-
-    number: int
-    stage: str
-    params: dict[str, Any]
-    scores: tuple[float, ...]
+    number: int  # 0 for the defaults; the others in order
+    stage: str  # "search", or "confirmation" for the best ones on new folds
+    params: dict[str, Any]  # the tuned parameters
+    scores: tuple[float, ...]  # one per fold; empty if a fit failed
     seconds: float
-    error: str | None = None
+    error: str | None = None  # why it failed
 
     @property
     def score(self) -> float | None:

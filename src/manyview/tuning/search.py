@@ -20,11 +20,10 @@ from manyview.methods import find_method
 from manyview.runs.settings import flat_params
 from manyview.tuning.folds import Folds
 from manyview.tuning.journal import CONFIRMATION, SEARCH, Candidate, Journal, stored_seed
-from manyview.tuning.result import Tuning
+from manyview.tuning.result import Tuning, Verdict, contenders, judge
 from manyview.tuning.sampler import importances, need_optuna, next_params
 from manyview.tuning.scorers import SCORERS
 from manyview.tuning.space import Space, as_distributions, check_space, default_space, described
-from manyview.tuning.verdict import Verdict, contenders, judge
 from manyview.validation import check_choice, check_number, check_whole_number, draw_seed
 
 WEAK = 2  # labels per class (median) up to which cross-validation is not reliable

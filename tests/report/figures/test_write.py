@@ -56,8 +56,6 @@ def test_matplotlib_is_loaded_only_when_a_figure_is_drawn():
     (root,) = map(Path, manyview.report.__path__)
     imports = {path.relative_to(root): imports_at_the_top(path) for path in root.rglob("*.py")}
     drawing = {path for path, names in imports.items() if any("matplotlib" in n for n in names)}
-    assert drawing == {
-        Path("figures", f"{n}.py") for n in ("comparison", "grid", "learned", "style")
-    }
+    assert drawing == {Path("figures", f"{n}.py") for n in ("comparison", "learned", "style")}
     for path in imports.keys() - drawing:
         assert not imports[path] & {f"manyview.report.figures.{one.stem}" for one in drawing}

@@ -37,7 +37,7 @@ def study_figures(study: Study) -> "dict[str, Figure]":
         Artifacts that trials stored with their scores.
     """
     _need_matplotlib()
-    from manyview.report.figures import comparison, grid, learned
+    from manyview.report.figures import comparison, learned
 
     plan = study.plan
     results = study_results(study, METRICS["accuracy"])
@@ -53,11 +53,11 @@ def study_figures(study: Study) -> "dict[str, Figure]":
     for names, entries in grids.items():
         slug = "-".join(names).replace("_", "-")
         if len(names) == 1:
-            figures[slug] = grid.grid_lines_figure(plan, entries, results)
+            figures[slug] = comparison.grid_lines_figure(plan, entries, results)
             continue
         for entry in entries:
             name = slug if len(entries) == 1 else f"{slug}-{entry.name}"
-            figures[name] = grid.grid_map_figure(plan, entry, results)
+            figures[name] = comparison.grid_map_figure(plan, entry, results)
     for name, key, draw in (
         ("convergence", "curve", learned.convergence_figure),
         ("weights", "mixing_weights", learned.weights_figure),

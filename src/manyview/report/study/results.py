@@ -17,23 +17,15 @@ OWN_METHODS = ("manyview", "mgcn-dns")  # stand out in charts, in this order
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that every record has, and how to show it.
-
-    Attributes
-    ----------
-    scale
-        Factor from the stored number to the shown one.
-    in_paper
-        Whether the paper reports it.
-    """
+    """A number that every record has, and how to show it."""
 
     name: str
     title: str
     unit: str
-    scale: float = 1.0
+    scale: float = 1.0  # factor from the stored number to the shown one
     decimals: int = 1
     higher_is_better: bool = True
-    in_paper: bool = False
+    in_paper: bool = False  # whether the paper reports it
 
     def text(self, value: float) -> str:
         """Write a number of this metric."""
