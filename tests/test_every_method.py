@@ -254,7 +254,7 @@ def test_given_graphs_are_taken_or_refused_in_one_sentence(name, tiny_views, rng
 def test_bad_labels_and_views_are_refused(name, tiny_views):
     with pytest.raises(InputError, match="at least two classes"):
         make(name).fit(tiny_views.views, np.where(tiny_views.known_labels == 0, 0, -1))
-    with pytest.raises(InputError, match="one label a sample"):
+    with pytest.raises(InputError, match="one label per sample"):
         make(name).fit(tiny_views.views, tiny_views.known_labels[:-1])
 
 

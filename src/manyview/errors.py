@@ -1,13 +1,13 @@
-"""All errors this package raises on purpose.
+"""Errors and warnings that this package raises on purpose.
 
 ManyviewError
 ├── InputError            views, labels or a parameter break a rule   (also ValueError)
-│   └── InputTypeError    a value is no number at all                 (also TypeError)
-├── CallbackError         a callback of a fit raised an error         (also RuntimeError)
+│   └── InputTypeError    a value is not a number                     (also TypeError)
+├── CallbackError         a callback raised an error during fit       (also RuntimeError)
 ├── DataFileError         a file is missing or not as described
-└── PlanError             a plan of a study names something unknown   (also ValueError)
+└── PlanError             a study plan is malformed                   (also ValueError)
 
-CalibrationWarning        probabilities were to be calibrated and could not be   (a UserWarning)
+CalibrationWarning        probabilities could not be calibrated (a UserWarning)
 """
 
 import sys
@@ -20,7 +20,7 @@ PACKAGE = str(Path(__file__).parent)
 
 
 class ManyviewError(Exception):
-    """Base of every error a user can cause; the command line shows it as one line."""
+    """Base class of every error that a user can cause; the command line prints it as one line."""
 
 
 class InputError(ManyviewError, ValueError):
@@ -31,8 +31,8 @@ class InputError(ManyviewError, ValueError):
     message
         One sentence: what, the rule, what it got, the way out.
     parameter
-        Name of the parameter at fault, as the constructor takes it; the command line turns it
-        into the option.
+        Name of the parameter at fault, as the constructor takes it; the command line names the
+        matching option instead.
     """
 
     def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
@@ -41,11 +41,11 @@ class InputError(ManyviewError, ValueError):
 
 
 class InputTypeError(InputError, TypeError):
-    """A value that should be a number is of a type that cannot become one."""
+    """A value cannot be converted to a number."""
 
 
 class CallbackError(ManyviewError, RuntimeError):
-    """A callback of a fit raised an error, which is this one's cause."""
+    """A callback raised an error during fit; that error is the cause of this one."""
 
 
 class DataFileError(ManyviewError):
@@ -53,15 +53,15 @@ class DataFileError(ManyviewError):
 
 
 class PlanError(ManyviewError, ValueError):
-    """A plan of a study is not as a plan must be, or names something unknown."""
+    """A study plan is malformed, or names something unknown."""
 
 
 class CalibrationWarning(UserWarning):
-    """Probabilities were to be calibrated, and could not be."""
+    """Probabilities were to be calibrated but could not be."""
 
 
 def did_you_mean(word: object, choices: Iterable[str]) -> str:
-    """Suggest the closest choice as a sentence, or nothing.
+    """Return a sentence that suggests the closest choice, or an empty string.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def did_you_mean(word: object, choices: Iterable[str]) -> str:
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package that led here, however deep it was called."""
+    """Warn at the line of user code that led here, at any call depth."""
     level, frame = 1, sys._getframe()
     while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back is not None:
         level, frame = level + 1, frame.f_back

@@ -1,10 +1,10 @@
-"""Turn scores into probabilities: softmax, rows that sum to 1, projection to the simplex."""
+"""Convert scores to probabilities: softmax, row normalization, projection onto the simplex."""
 
 import numpy as np
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """Turn each row of logits into probabilities.
+    """Convert each row of logits to probabilities.
 
     Examples
     --------
@@ -18,8 +18,8 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 def normalize_rows(values: np.ndarray, fallback: np.ndarray | None = None) -> np.ndarray:
     """Scale each row to a sum of 1.
 
-    With a `fallback` [class], negative values count as 0, and rows of zeros, such as those of
-    samples that no label reaches, become the fallback.
+    With a `fallback` [class], negative values count as 0 and rows of zeros become the fallback.
+    Samples that no label reaches have such rows.
 
     Examples
     --------
@@ -31,19 +31,19 @@ def normalize_rows(values: np.ndarray, fallback: np.ndarray | None = None) -> np
         return np.asarray(values / values.sum(axis=1, keepdims=True))
     values = np.maximum(values, 0.0)
     totals = values.sum(axis=1, keepdims=True)
-    # Dividing by the largest first keeps rows of tiny numbers from vanishing.
+    # Dividing by the largest value first keeps rows of tiny numbers from underflowing.
     scaled = values / np.maximum(values.max(axis=1, keepdims=True), np.finfo(float).tiny)
     fractions = scaled / np.maximum(scaled.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     return np.asarray(np.where(totals > 0, fractions, fallback))
 
 
 def project_to_simplex(rows: np.ndarray) -> np.ndarray:
-    """Move each row to the nearest point with entries >= 0 that sum to 1.
+    """Project each row onto the simplex: the nearest point with entries >= 0 that sum to 1.
 
         s_j = max(v_j + shift, 0),  shift = (1 - sum_{h<=rho} u_h) / rho
 
     where u is v in descending order and rho the largest j with u_j + (1 - sum_{h<=j} u_h) / j
-    above 0. The order of the entries is kept; the smallest may become 0.
+    above 0. The order of the entries does not change; the smallest may become 0.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def project_to_simplex(rows: np.ndarray) -> np.ndarray:
     array([[0.3, 0.7, 0. ],
            [1. , 0. , 0. ]])
     """
-    # A shift of the whole row changes nothing but rounding: large entries keep their gaps.
+    # Shifting a whole row changes only rounding: large entries keep their differences.
     shifted = rows.astype(np.float64)
     shifted -= shifted.max(axis=1, keepdims=True)
     descending = -np.sort(-shifted, axis=1)

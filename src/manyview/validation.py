@@ -1,7 +1,7 @@
-"""Checks of parameters, one sentence each, and the seed behind `random_state`.
+"""Parameter checks with one-sentence errors, and the generator behind `random_state`.
 
-A class declares the rules of its parameters in `_parameter_constraints`, a dict of parameter ->
-constraint, and `check_constraints` applies them before anything is learned.
+A class declares its rules in `_parameter_constraints`, a dict of parameter -> constraint;
+`check_constraints` applies them at the start of a fit.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,9 +13,11 @@ import numpy as np
 
 from manyview.errors import InputError, did_you_mean
 
+RandomState = int | np.random.RandomState | np.random.Generator | None
+
 
 class Constraint(Protocol):
-    """A rule that the value of a parameter must keep."""
+    """A rule for the value of a parameter."""
 
     def check(self, name: str, value: Any) -> None:
         """Raise `InputError` if the value breaks the rule."""
@@ -31,7 +33,7 @@ class Number:
     at_most: float | None = None
 
     def check(self, name: str, value: Any) -> None:
-        """Refuse what is not a number within the bounds."""
+        """Refuse anything but a number within the bounds."""
         check_number(
             name,
             value,
@@ -44,12 +46,12 @@ class Number:
 
 @dataclass(frozen=True)
 class WholeNumber:
-    """A whole number of at least some size."""
+    """A whole number with a lower bound."""
 
     at_least: int
 
     def check(self, name: str, value: Any) -> None:
-        """Refuse fractions, and numbers that are too small."""
+        """Refuse anything but a whole number of at least the bound."""
         check_whole_number(name, value, at_least=self.at_least)
 
 
@@ -60,19 +62,19 @@ class Choice:
     options: tuple[object, ...]
 
     def check(self, name: str, value: Any) -> None:
-        """Refuse any other value, and suggest the nearest."""
+        """Refuse any other value, and suggest the closest option."""
         check_choice(name, value, self.options)
 
 
 @dataclass(frozen=True)
 class OrChoice:
-    """One of a few words, or else what another constraint asks for."""
+    """One of a few words, or a value that another constraint accepts."""
 
     options: tuple[object, ...]
     other: Constraint
 
     def check(self, name: str, value: Any) -> None:
-        """Check words against the options, everything else against the other constraint."""
+        """Check strings against the options, and other values against the other constraint."""
         if value is None and None in self.options:
             return
         if isinstance(value, str):
@@ -89,8 +91,8 @@ def check_constraints(
     Parameters
     ----------
     prefix
-        Of a nested parameter's name, such as "graph__"; it is part of the error's `parameter`,
-        not of its message.
+        Prefix of nested parameters, such as "graph__". It becomes part of the error's
+        `parameter`, not of its message.
 
     Examples
     --------
@@ -115,7 +117,7 @@ def check_number(
     below: float | None = None,
     at_most: float | None = None,
 ) -> None:
-    """Refuse what is not a finite number within its bounds.
+    """Refuse anything but a finite number within the bounds.
 
     Examples
     --------
@@ -149,7 +151,7 @@ def check_number(
 
 
 def check_whole_number(name: str, value: object, *, at_least: int) -> None:
-    """Refuse what is not a whole number of at least the given size."""
+    """Refuse anything but a whole number of at least the bound."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
         raise InputError(
             f"{name} must be a whole number of at least {at_least}; got {value!r}.",
@@ -158,7 +160,7 @@ def check_whole_number(name: str, value: object, *, at_least: int) -> None:
 
 
 def check_fraction(name: str, value: object) -> None:
-    """Refuse what is not a number from 0 to 1.
+    """Refuse anything but a number from 0 to 1.
 
     Examples
     --------
@@ -172,7 +174,7 @@ def check_fraction(name: str, value: object) -> None:
 
 
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
-    """Refuse a value that is not one of the choices, and suggest the nearest."""
+    """Refuse a value that is not one of the choices, and suggest the closest."""
     allowed = list(choices)
     if any(value is choice or value == choice for choice in allowed):
         return
@@ -185,7 +187,7 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
 
 
 def draw_seed(random_state: object) -> int:
-    """Turn None, a whole number, a RandomState or a Generator into one seed.
+    """Return a seed for `random_state`: the whole number itself, or one drawn from a generator.
 
     None draws from the system, never from numpy's global generator.
     """
@@ -202,3 +204,16 @@ def draw_seed(random_state: object) -> int:
             parameter="random_state",
         )
     return int(random_state)
+
+
+def as_generator(random_state: object) -> np.random.Generator:
+    """Return the generator for `random_state`; a `Generator` is returned as it is.
+
+    Examples
+    --------
+    >>> as_generator(0).integers(10, size=3)
+    array([8, 6, 5])
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(draw_seed(random_state))

@@ -204,7 +204,7 @@ def test_samples_that_a_table_does_not_name_are_kept_and_labeled(manyview, refus
     command = ("fit", "old", "--labels", "animals.csv", "-p", "max_epochs=40")
     code, out, err = manyview(*command, "--out", "run")
     assert (code, err) == (0, "")
-    assert "Of the 50 samples 2 lack shape; they are kept." in " ".join(out.split())
+    assert "2 of 50 samples lack view shape; they are kept" in " ".join(out.split())
     rows = rows_of(Path("run/predictions.csv").read_text())
     assert np.mean([row["label"] == tables[int(row["sample_id"][1:])] for row in rows]) > 0.9
     assert "lack shape" in Path("run/report.html").read_text()

@@ -1,6 +1,4 @@
-"""MuData and AnnData as views; the libraries themselves are needed only here."""
-
-import sys
+"""MuData and AnnData as views, joined on the names of observations."""
 
 import numpy as np
 import pytest
@@ -8,13 +6,13 @@ from scipy import sparse
 
 from manyview.data.io.readers import read_views
 from manyview.data.views import MultiView, check_views
-from manyview.errors import DataFileError, InputError
+from manyview.errors import InputError
 
 anndata = pytest.importorskip("anndata")
 mudata = pytest.importorskip("mudata")
 pd = pytest.importorskip("pandas")
 
-# What mudata 0.3 says of its own next version.
+# mudata 0.3 warns about its next version.
 pytestmark = pytest.mark.filterwarnings("ignore:From 0.4:FutureWarning")
 
 NAMES = [f"p{number}" for number in range(6)]
@@ -43,12 +41,6 @@ def cohort():
     return whole
 
 
-@pytest.fixture
-def file(cohort, tmp_path):
-    cohort.write(tmp_path / "cohort.h5mu")
-    return tmp_path / "cohort.h5mu"
-
-
 def test_observations_absent_from_a_part_lack_its_view(cohort):
     views = check_views(MultiView(cohort))
     assert views.names == ("rna", "protein")
@@ -64,18 +56,6 @@ def test_observations_absent_from_a_part_lack_its_view(cohort):
                 views["protein"][[row]].toarray()[0], PROTEIN[5 - NAMES.index(name)]
             )
     assert views.columns["rna"] == ("3g0", "3g1", "3g2")
-
-
-def test_file_and_object_read_alike(cohort, file):
-    for data in (
-        read_views(file, label_column="diagnosis"),
-        read_views(cohort, label_column="diagnosis"),
-    ):
-        label_of = dict(zip(data.sample_ids, data.labels, strict=True))
-        assert label_of == dict(zip(NAMES, DIAGNOSES, strict=True))
-        assert data.views.present.sum(axis=0).tolist() == [5, 4]
-        assert "labels in" in data.notes[0]
-    assert read_views(file).labels is None
 
 
 def test_views_key_names_layers_embeddings_and_graphs(cohort):
@@ -132,20 +112,11 @@ def test_label_column_of_a_part(cohort):
     assert label_of["p5"] is None
     cohort.mod["protein"].obs["stage"] = ["a", "b", "a", "b"]
     with pytest.raises(
-        InputError, match=r"column 'stage' in 2 of its parts.*label_column='rna:stage'"
+        InputError, match=r"column 'stage' in 2 modalities.*label_column='rna:stage'"
     ):
         read_views(cohort, label_column="stage")
     data = read_views(cohort, label_column="protein:stage")
     assert dict(zip(data.sample_ids, data.labels, strict=True))["p5"] == "a"
-
-
-def test_missing_column_is_named_with_those_there(file):
-    with pytest.raises(DataFileError) as caught:
-        read_views(file, label_column="diagnose")
-    assert str(caught.value) == (
-        "cohort.h5mu has no column 'diagnose' in .obs; it has 'diagnosis'. "
-        "Did you mean 'diagnosis'?"
-    )
 
 
 def test_disjoint_observations_are_refused():
@@ -153,9 +124,8 @@ def test_disjoint_observations_are_refused():
     whole = make_mudata(parts)
     with pytest.raises(InputError) as caught:
         MultiView(whole)
-    assert (
-        "view 'rna' of MuData shares no observation with the others: it holds 'p0', view "
-        in str(caught.value)
+    assert str(caught.value).startswith(
+        "view 'rna' of MuData has no observation in common with the others: it has 'p0', view "
     )
 
 
@@ -168,33 +138,6 @@ def test_unknown_place_is_refused_with_those_there(cohort):
         read_views(cohort, graphs_key="obsp/none")
 
 
-def test_options_of_other_formats_are_refused(cohort, file):
-    with pytest.raises(InputError, match="labels_key is for arrays and tables"):
-        read_views(file, labels_key="y")
-    with pytest.raises(InputError, match=r"id_column is for tables; got 'id' with cohort\.h5mu"):
-        read_views(file, id_column="id")
-    with pytest.raises(InputError, match="id_column is for files; got 'id' with MuData"):
-        read_views(cohort, id_column="id")
-
-
 def test_dict_of_anndata_is_refused_with_the_way_out():
-    with pytest.raises(InputError, match=r"view 'rna' is an AnnData.*MuData"):
+    with pytest.raises(InputError, match=r"view 'rna' must be .* got an AnnData.*MuData"):
         MultiView({"rna": make_anndata(RNA, NAMES[:5])})
-
-
-@pytest.mark.parametrize("share", [0.2, 0.8])
-def test_damaged_file_is_refused(file, share):
-    content = file.read_bytes()
-    file.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(DataFileError, match=r"cohort\.h5mu could not be read as an \.h5mu file"):
-        read_views(file)
-
-
-def test_missing_library_names_the_install_command(file, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mudata", None)
-    with pytest.raises(DataFileError) as caught:
-        read_views(file)
-    assert str(caught.value) == (
-        "cohort.h5mu needs mudata, which is not installed. "
-        "Install it with: pip install 'manyview[omics]'"
-    )

@@ -101,9 +101,9 @@ NESTED = [
 
 @pytest.mark.parametrize("frame", NESTED, ids=["list", "struct", "array", "pandas"])
 def test_nested_columns_are_refused_by_name(frame):
-    with pytest.raises(InputError, match=r"view 'v' must hold one value a cell; got 1 .*: 'lists'"):
+    with pytest.raises(InputError, match=r"view 'v' must hold one value per cell; .*: 'lists'"):
         MultiView({"v": frame})
-    with pytest.raises(DataFileError, match=r"frame 'v' must hold one value a cell.*'lists'"):
+    with pytest.raises(DataFileError, match=r"frame 'v' must hold one value per cell.*'lists'"):
         read_views({"v": frame})
 
 
@@ -135,7 +135,7 @@ def test_series_are_labels(labels, y_encoded):
 
 
 def test_arrays_are_sent_to_the_views():
-    with pytest.raises(InputError, match=r"got ndarray\. Arrays need no reading: MultiView takes"):
+    with pytest.raises(InputError, match=r"got ndarray\. Pass arrays to MultiView or fit"):
         read_views(np.eye(3))
 
 

@@ -43,5 +43,5 @@ def test_masked_rows_do_not_count():
 
 def test_a_column_without_any_known_value_is_refused_by_name():
     views = MultiView({"a": np.array([[1.0, NAN], [2.0, NAN]])}, columns={"a": ["x", "age"]})
-    with pytest.raises(InputError, match="view 'a' has no known value in column 'age'"):
+    with pytest.raises(InputError, match=r"view 'a' must have .*; column 'age' has none"):
         fit_fill_values(views)

@@ -1,3 +1,5 @@
+"""Labels parsed, described and aligned to samples."""
+
 import numpy as np
 import pytest
 
@@ -97,24 +99,24 @@ def test_label_column_leaves_samples_it_does_not_name_unknown():
     labels, notes = column.align(2, ["a", "b"])
     assert labels.tolist() == ["x", None]
     assert notes == [
-        "y.csv names no label for 1 of 2 samples; they are unknown.",
-        "y.csv names 1 samples that no view holds; not used.",
+        "y.csv has no label for 1 of 2 samples; they are unknown.",
+        "y.csv has 1 samples that are in no view; not used.",
     ]
 
 
 def test_label_column_refuses_ids_that_fit_no_sample():
     column = LabelColumn("y.csv", np.array([1]), ["a"])
-    with pytest.raises(DataFileError, match=r"y\.csv names none of the 1 samples"):
+    with pytest.raises(DataFileError, match=r"y\.csv names none of the 1 samples of the views"):
         column.align(1, ["b"])
 
 
 def test_label_column_refuses_another_length():
-    with pytest.raises(DataFileError, match=r"y.txt holds 2 labels but the views hold 3 samples"):
+    with pytest.raises(DataFileError, match=r"y.txt has 2 labels but the views have 3 samples"):
         LabelColumn("y.txt", np.array([1, 2])).align(3, None)
 
 
 def test_check_unique_says_which_ids_repeat():
-    with pytest.raises(DataFileError, match=r"a\.csv names 1 sample id\(s\) more than once: s3"):
+    with pytest.raises(DataFileError, match=r"a\.csv has 1 sample id\(s\) more than once: s3"):
         check_unique(["s1", "s3", "s3"], "a.csv")
 
 

@@ -35,7 +35,7 @@ def test_labels_become_classes_and_numbers(labels, classes, y_encoded):
         ([-1, -1], 2, "all 2 are unknown"),
         ([3, -1], 2, "labels must hold at least two classes; got one class: 3"),
         ([1.0, np.inf], 2, "labels must be finite"),
-        ([[0, 1], [1, 0]], 2, "labels must be 1-D, one a sample; got shape (2, 2)"),
+        ([[0, 1], [1, 0]], 2, "labels must be 1-D, one per sample; got shape (2, 2)"),
         (np.array(["a", 1], dtype=object), 2, "all texts or all numbers; got int and str"),
     ],
 )

@@ -1,3 +1,5 @@
+"""Labels drawn stratified or at random, and hidden."""
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from manyview.errors import InputError
 LABELS = np.repeat([0, 1, 2], [60, 35, 3])
 
 
-def test_stratified_draw_takes_the_rounded_share_of_each_class():
+def test_stratified_draw_takes_the_rounded_fraction_of_each_class():
     drawn = LABELS[draw_labeled(LABELS, 0.1, random_state=0)]
     assert np.bincount(drawn).tolist() == [6, 4, 1]  # 3.5 rounds up, 0.3 becomes 1
 
@@ -55,7 +57,30 @@ def test_draw_repeats_with_the_same_seed_and_differs_with_another():
     assert (first != other).any()
 
 
-def test_draw_goes_on_with_a_given_generator():
+@pytest.mark.parametrize("draw", [draw_labeled, hide_labels])
+def test_draw_takes_every_kind_of_random_state(draw):
+    for make in (
+        lambda: 4,
+        lambda: np.int64(4),
+        lambda: np.random.RandomState(4),
+        lambda: np.random.default_rng(4),
+    ):
+        first, again = (
+            draw(LABELS, 0.2, random_state=make()),
+            draw(LABELS, 0.2, random_state=make()),
+        )
+        np.testing.assert_array_equal(first, again)
+    assert len(draw(LABELS, 0.2, random_state=None)) == len(LABELS)
+
+
+def test_draws_of_a_seed_do_not_change():
+    drawn = np.flatnonzero(draw_labeled(LABELS, 0.05, random_state=0)).tolist()
+    assert drawn == [16, 20, 27, 89, 90, 97]
+    drawn = np.flatnonzero(draw_labeled(LABELS, 0.05, protocol="random", random_state=0)).tolist()
+    assert drawn == [5, 20, 36, 80]
+
+
+def test_draw_continues_a_given_generator():
     rng = np.random.default_rng(1)
     first, second = (
         draw_labeled(LABELS, 0.2, random_state=rng),
@@ -94,9 +119,11 @@ def test_draw_refuses_labels_that_are_all_unknown_or_not_a_vector():
         draw_labeled([[1, 2]], 0.5)
 
 
-@pytest.mark.parametrize("random_state", [-1, "seed", 0.5])
-def test_draw_refuses_a_random_state_that_is_none(random_state):
-    with pytest.raises(InputError, match="random_state must be None, a whole number"):
+@pytest.mark.parametrize("random_state", [-1, "seed", 0.5, True])
+def test_draw_refuses_anything_else_as_random_state(random_state):
+    with pytest.raises(
+        InputError, match="random_state must be a whole number of at least 0, a numpy gen"
+    ):
         draw_labeled(LABELS, 0.5, random_state=random_state)
 
 

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from manyview.data.views import MultiView, check_views, row_blocks
-from manyview.errors import InputError, InputTypeError
+from manyview.data.rows import row_blocks
+from manyview.data.views import MultiView, check_views
+from manyview.errors import InputError
 
 
 def two_views():
@@ -42,30 +43,6 @@ def test_rows_of_rows_remember_where_they_stood():
     np.testing.assert_array_equal(views.positions, [3, 0])
     np.testing.assert_array_equal(views["g"].toarray(), graph.toarray()[[3, 0]])
     assert views.n_original == 4
-
-
-def test_list_tuple_and_single_array_get_numbered_names():
-    arrays = list(two_views().values())
-    assert MultiView(arrays).names == MultiView(tuple(arrays)).names == ("view1", "view2")
-    assert MultiView(arrays[0]).names == ("view1",)
-    assert MultiView([[1, 2], [3, 4]]).shape == (2, 2)
-    assert MultiView([[[1, 2], [3, 4]], [[5], [6]]]).names == ("view1", "view2")
-
-
-def test_every_sparse_format_is_one_view():
-    for form in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia"):
-        views = MultiView(sparse.random_array((5, 3), density=0.5, rng=0).asformat(form))
-        assert views.names == ("view1",)
-        assert views["view1"].format == "csr"
-
-
-def test_frames_become_arrays_and_nullable_columns_numbers():
-    frame = pd.DataFrame({"x": [1, 2], "y": pd.array([0.5, 1.5], dtype="Float64")})
-    np.testing.assert_array_equal(MultiView({"f": frame})["f"], [[1, 0.5], [2, 1.5]])
-
-
-def test_given_dtype_is_kept():
-    assert MultiView(np.ones((2, 2), dtype=np.float16))["view1"].dtype == np.float16
 
 
 @pytest.mark.parametrize(
@@ -109,11 +86,6 @@ def test_check_views_refuses_in_one_sentence(views, message):
         check_views(views)
     assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)
-
-
-def test_objects_that_are_no_numbers_are_type_errors_too():
-    with pytest.raises(InputTypeError):
-        check_views(np.array([[{}]], dtype=object))
 
 
 def test_finite_values_whose_sum_overflows_pass():
@@ -172,7 +144,7 @@ def test_blocks_do_not_change_which_rows_are_absent(monkeypatch, rng):
     values = rng.normal(size=(40, 3))
     values[[3, 17, 39]] = NAN
     views = MultiView({"a": values, "b": np.ones((40, 1))})
-    monkeypatch.setattr("manyview.data.views.row_blocks", lambda view: row_blocks(view, 100))
+    monkeypatch.setattr("manyview.data.rows.row_blocks", lambda view: row_blocks(view, 100))
     assert np.flatnonzero(~views.present[:, 0]).tolist() == [3, 17, 39]
 
 
@@ -199,26 +171,6 @@ def test_what_a_masked_row_holds_is_not_looked_at():
     values = np.array([[1.0, 2.0], [np.inf, NAN]])
     views = MultiView({"a": values, "b": np.ones((2, 1))}, present={"a": [True, False]})
     assert check_views(views) is views
-
-
-@pytest.mark.parametrize(
-    ("present", "message"),
-    [
-        (np.ones((3, 2), dtype=bool), "present must be [sample, view], of shape (4, 2); got"),
-        (np.ones(3, dtype=bool), "of shape (4, 2); got shape (3,)"),
-        (
-            np.ones((4, 2)),
-            "present must hold booleans, True where a sample has the view; got dtype",
-        ),
-        ({"a": [True]}, "present['a'] must be one a sample, of shape (4,); got shape (1,)"),
-        ({"a": [1, 0, 1, 1]}, "present['a'] must hold booleans"),
-        ({"z": [True] * 4}, "a name in present must be one of 'a', 'b'; got 'z'"),
-    ],
-)
-def test_masks_that_break_a_rule_are_refused(present, message):
-    with pytest.raises(InputError) as refusal:
-        MultiView(two_views(), present=present)
-    assert message in str(refusal.value)
 
 
 def test_a_sample_without_any_view_is_refused_by_name():

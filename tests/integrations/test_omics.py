@@ -1,4 +1,4 @@
-"""Results written back into a MuData or AnnData."""
+"""Results of a model written into a MuData or AnnData."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,9 @@ from manyview.data.catalog.load import load_dataset
 from manyview.data.io.readers import read_views
 from manyview.data.splits import hide_labels
 from manyview.errors import InputError
+from manyview.estimators.manyview import ManyviewClassifier
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.parameters import TrainingConfig
 from manyview.integrations.omics import annotate
 from manyview.methods import METHODS
 
@@ -30,7 +32,9 @@ def cohort(unlabeled_cohort, tiny_views):
 
 @pytest.fixture
 def model(cohort):
-    return MGCNDNSClassifier(max_epochs=30, random_state=0, tol=0).fit(cohort, cohort.obs["kind"])
+    return MGCNDNSClassifier(max_epochs=30, random_state=0, training=TrainingConfig(tol=0)).fit(
+        cohort, cohort.obs["kind"]
+    )
 
 
 def test_results_survive_the_file(cohort, model, tiny_views, tmp_path):
@@ -57,9 +61,10 @@ def test_results_survive_the_file(cohort, model, tiny_views, tmp_path):
 
 
 def test_predictions_below_a_probability_are_blank(cohort, model):
-    surest = model.label_distributions_.max(axis=1)
-    annotate(cohort, model, min_probability=float(np.median(surest)), prefix="sure")
-    np.testing.assert_array_equal(cohort.obs["sure_label"].isna(), surest < np.median(surest))
+    largest = model.label_distributions_.max(axis=1)
+    limit = float(np.median(largest))
+    annotate(cohort, model, min_probability=limit, prefix="confident")
+    np.testing.assert_array_equal(cohort.obs["confident_label"].isna(), largest < limit)
     assert "manyview_label" not in cohort.obs
 
 
@@ -75,9 +80,11 @@ def test_results_can_be_written_twice_and_into_an_anndata(tiny_views):
 
 def test_observations_that_were_not_fitted_stay_blank(cohort, tiny_views):
     data = read_views(cohort, views_key="color", label_column="kind")
-    assert "Of 60 observations 5 have none of these views; they are left out." in data.notes
+    assert "5 of 60 observations have none of these views; they are left out." in data.notes
     assert len(data.views) == 55
-    model = MGCNDNSClassifier(max_epochs=10, random_state=0, tol=0).fit(data.views, data.labels)
+    model = MGCNDNSClassifier(max_epochs=10, random_state=0, training=TrainingConfig(tol=0)).fit(
+        data.views, data.labels
+    )
     annotate(cohort, model, sample_ids=data.sample_ids)
     fitted = np.isin(cohort.obs_names, data.sample_ids)
     assert fitted.sum() == 55
@@ -110,7 +117,7 @@ def test_patients_who_lack_omics_are_labeled_and_annotated():
     cohort = mudata.MuData(parts)
     truth = pd.Series(data.labels, index=patients)[cohort.obs_names].to_numpy()
     labels = hide_labels(truth, keep=0.3, random_state=0)
-    model = MGCNDNSClassifier(scaling="standard", random_state=0).fit(cohort, labels)
+    model = ManyviewClassifier(scaling="standard", random_state=0).fit(cohort, labels)
     annotate(cohort, model)
     hidden = labels == -1
     found = cohort.obs["manyview_label"].to_numpy()
@@ -123,5 +130,5 @@ def test_patients_who_lack_omics_are_labeled_and_annotated():
 def test_other_data_are_refused(cohort, model):
     with pytest.raises(InputError, match="must be a MuData or an AnnData; got dict"):
         annotate({}, model)
-    with pytest.raises(InputError, match=r"fitted on 60, the data hold 10\. Pass sample_ids="):
+    with pytest.raises(InputError, match=r"fitted on 60, the data has 10\. Pass sample_ids="):
         annotate(cohort[:10], model)

@@ -15,12 +15,13 @@ from manyview.data.cross_validation import LabelHidingSplit, TransductiveViews
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.parameters import TrainingConfig
 from manyview.integrations.per_view import PerView
 
 
 @pytest.fixture
 def model():
-    return MGCNDNSClassifier(max_epochs=20, random_state=0, tol=0)
+    return MGCNDNSClassifier(max_epochs=20, random_state=0, training=TrainingConfig(tol=0))
 
 
 def test_each_view_is_transformed_by_a_copy_of_its_own(tiny_views):

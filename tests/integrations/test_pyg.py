@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.estimators.parameters import TrainingConfig
 from manyview.integrations.pyg import from_pyg, to_pyg
 from manyview.methods import METHODS
 
@@ -78,7 +80,7 @@ def test_single_view_that_samples_lack_returns_as_it_was():
 def test_a_fitted_model_becomes_a_graph_for_any_network(tiny_views):
     present = np.arange(60) % 4 > 0
     views = MultiView(tiny_views.views, present={"shape": present})
-    model = MGCNDNSClassifier(max_epochs=10, random_state=0, tol=0)
+    model = MGCNDNSClassifier(max_epochs=10, random_state=0, training=TrainingConfig(tol=0))
     model.fit(views, tiny_views.known_labels)
     data = to_pyg(model)
     data.validate()
@@ -148,10 +150,10 @@ def test_predictions_are_the_same_with_the_views_that_return(tiny_views):
         (Data(edge_index=torch.tensor([[0], [1]])), r"must have features, x of .* has edge_index"),
         (Data(), r"it has nothing\. Set data\.x"),
         (Data(x=torch.ones(3)), r"x must be \[node, feature\]; got shape \(3,\)"),
-        (Data(x=torch.eye(3), y=torch.eye(3)), r"y must hold one class number a node"),
+        (Data(x=torch.eye(3), y=torch.eye(3)), r"y must hold one class number per node"),
         (
             Data(x=torch.eye(2), y=torch.tensor([0, 1]), train_mask=torch.ones(2, 9) > 0),
-            r"train_mask must hold one boolean a node.*several splits",
+            r"train_mask must hold one boolean per node.*several splits",
         ),
         (np.eye(3), r"Data or HeteroData of torch_geometric; got ndarray"),
     ],
@@ -161,9 +163,20 @@ def test_bad_data_are_refused(data, message):
         from_pyg(data)
 
 
-def test_methods_without_a_graph_and_labels_beside_a_model_are_refused(tiny_views):
+def test_unfitted_model_is_refused():
+    with pytest.raises(NotFittedError):
+        to_pyg(MGCNDNSClassifier())
+
+
+def test_graph_views_of_a_model_are_not_part_of_its_input(tiny_views):
+    views = MultiView({"ring": ring(60), **tiny_views.views}, graphs="ring")
+    model = MGCNDNSClassifier(max_epochs=2, random_state=0).fit(views, tiny_views.known_labels)
+    assert to_pyg(model).x.shape == (60, 13)
+
+
+def test_methods_without_a_graph_and_labels_with_a_model_are_refused(tiny_views):
     model = METHODS["knn"]().fit(tiny_views.views, tiny_views.known_labels)
-    with pytest.raises(InputError, match="learns no graph to hand on"):
+    with pytest.raises(InputError, match=r"needs a model with a graph; .* learns none"):
         to_pyg(model)
     with pytest.raises(InputError, match="labels are for views"):
         to_pyg(model, tiny_views.labels)

@@ -36,7 +36,7 @@ def test_fit_leaves_an_annotated_copy_and_the_input_alone(file, tmp_path, manyvi
         "fit", file, "--label-column", "diagnosis", "--annotate", "--out", out, *FAST
     )
     assert (code, err) == (0, "")
-    assert "Of the 60 samples 5 lack color; they are kept." in " ".join(text.split())
+    assert "5 of 60 samples lack view color; they are kept" in " ".join(text.split())
     assert "results.h5mu" in text
     assert checksum(file) == before
     assert sorted(one.name for one in out.iterdir()) == [

@@ -55,7 +55,7 @@ def test_misspelt_file_is_corrected_from_its_folder(shapes):
 
 
 def test_name_that_the_paper_uses_twice_is_explained():
-    with pytest.raises(InputError, match="'Caltech-20' is not clear"):
+    with pytest.raises(InputError, match="'Caltech-20' is ambiguous"):
         DataSource(("Caltech-20",)).load()
 
 

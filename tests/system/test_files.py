@@ -42,7 +42,7 @@ def test_full_disk_leaves_the_old_file_and_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(DataFileError) as error:
         write_whole(file, "new")
     assert str(error.value) == (
-        f"{file} could not be written: No space left on device. Nothing there was changed."
+        f"{file} could not be written: No space left on device. Nothing was changed."
     )
     assert file.read_text() == "old"
     assert list(tmp_path.iterdir()) == [file]

@@ -122,7 +122,7 @@ class MultiViewClassifier(TakesCallbacks, ClassifierMixin, BaseEstimator):
             self.transductive_checksum_ = cache = None
             if isinstance(X, TransductiveViews):
                 self.transductive_checksum_, cache = X.checksum(), X.shared
-                views, labels = self._check_fit_views(X.views), X.spread(y)
+                views, labels = self._check_fit_views(X.views), X.expand_labels(y)
             else:
                 views, labels = self._check_fit_views(X), y
             self.classes_, y_encoded = check_labels(labels, len(views))

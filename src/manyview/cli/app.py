@@ -86,11 +86,11 @@ def datasets(
 ) -> None:
     """List the data sets known by name, and which are here."""
     from manyview.data.catalog.cards import CATALOG
-    from manyview.data.catalog.paths import find_card, is_here
+    from manyview.data.catalog.paths import find_card, is_available
     from manyview.report.listings import card_document, card_text, catalog_text
 
     cards = list(CATALOG.values()) if name is None else [find_card(name)]
-    listed = [(card, is_here(card, data_dir)) for card in cards]
+    listed = [(card, is_available(card, data_dir)) for card in cards]
     if as_json:
         documents = [card_document(card, here) for card, here in listed]
         print_json(documents if name is None else documents[0])

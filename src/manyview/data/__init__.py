@@ -1,1 +1,1 @@
-"""Files in, views out: containers, readers, catalog, splits, scaling."""
+"""Views, labels, readers, catalog, splits, scaling and cross-validation."""

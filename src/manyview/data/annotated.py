@@ -1,9 +1,9 @@
-"""Annotated data, MuData and AnnData, as views joined on the names of their observations.
+"""Views of annotated data, MuData and AnnData, joined on obs_names.
 
-Both are told by what they have, so that neither library is ever imported. A view is one
-matrix of them, named by its place: `rna` is the X of that part of a MuData, and
-`rna/layers/counts` and `rna/obsm/X_pca` are others; in an AnnData these are `X`,
-`layers/counts` and `obsm/X_pca`. An observation that a part does not name lacks its views.
+Both are recognized by their attributes, so neither library is imported. A view is one matrix,
+named by its path: in a MuData `rna` (the X of that modality), `rna/layers/counts` or
+`rna/obsm/X_pca`; in an AnnData `X`, `layers/counts` or `obsm/X_pca`. An observation that a modality
+does not name lacks its views.
 """
 
 from collections import Counter
@@ -22,18 +22,18 @@ FEATURE_SLOTS, GRAPH_SLOTS = ("layers", "obsm"), ("obsp",)
 
 @dataclass(frozen=True)
 class AnnotatedViews:
-    """What annotated data hold, one row an observation, in the order of `sample_ids`.
+    """Views of annotated data, one row per observation, in the order of `sample_ids`.
 
     Attributes
     ----------
     views
-        By name: what was asked for, graphs included.
+        The requested views by name, graphs included.
     columns
-        Names of the columns of the views that have them.
+        Column names by view, for the views that have them.
     present
-        [sample] for each view: whether the sample has it.
+        Booleans [sample] by view: whether the sample has the view.
     n_left_out
-        Observations that have none of the views asked for.
+        Number of observations that have none of the requested views.
     """
 
     views: dict[str, Any]
@@ -45,7 +45,7 @@ class AnnotatedViews:
 
 @dataclass(frozen=True)
 class _Place:
-    """One matrix of the data, and the AnnData or MuData that holds it."""
+    """One matrix, and the AnnData or MuData that holds it."""
 
     holder: Any
     matrix: Any
@@ -53,17 +53,17 @@ class _Place:
 
 
 def is_mudata(data: Any) -> bool:
-    """Say whether an object is a MuData: several annotated parts under one roof."""
+    """Return whether an object is a MuData."""
     return isinstance(getattr(data, "mod", None), Mapping) and hasattr(data, "obs_names")
 
 
 def is_anndata(data: Any) -> bool:
-    """Say whether an object is an AnnData."""
+    """Return whether an object is an AnnData."""
     return all(hasattr(data, name) for name in ("obs_names", "var_names", "layers", "X"))
 
 
 def is_annotated(data: Any) -> bool:
-    """Say whether an object is a MuData or an AnnData."""
+    """Return whether an object is a MuData or an AnnData."""
     return is_mudata(data) or is_anndata(data)
 
 
@@ -73,16 +73,16 @@ def open_annotated(
     graphs_key: str | None = None,
     source: str | None = None,
 ) -> AnnotatedViews:
-    """Take views out of a MuData or AnnData, one row for each observation that has one of them.
+    """Return views of a MuData or AnnData, one row per observation that has at least one.
 
     Parameters
     ----------
     views_key
-        Places of the views; None takes the X of every part.
+        Paths of the views; None takes the X of every modality.
     graphs_key
-        Place of a graph given as a view, such as `obsp/distances`.
+        Path of a precomputed graph, such as `obsp/distances`.
     source
-        What errors call the data.
+        Name of the data in errors.
     """
     source = source or type(data).__name__
     keys = [views_key] if isinstance(views_key, str) else list(views_key or _first_keys(data))
@@ -92,22 +92,22 @@ def open_annotated(
     sample_ids = [str(name) for name in data.obs_names]
     check_unique(sample_ids, source)
     own_ids = {key: [str(name) for name in place.holder.obs_names] for key, place in places.items()}
-    _refuse_strangers({key: own_ids[key] for key in keys}, source)
+    _refuse_disjoint({key: own_ids[key] for key in keys}, source)
     n_all, named = len(sample_ids), set().union(*own_ids.values())
     sample_ids = [name for name in sample_ids if name in named]
     views, present = {}, {}
     for key, place in places.items():
-        rows = rows_in(own_ids[key], sample_ids, f"{source} part {key}")
+        rows = row_positions(own_ids[key], sample_ids, f"{source} view {key}")
         present[key] = rows >= 0
-        views[key] = in_order(place.matrix, rows, is_graph=key == graphs_key)
+        views[key] = reindex_rows(place.matrix, rows, is_graph=key == graphs_key)
     columns = {key: place.columns for key, place in places.items() if place.columns is not None}
     return AnnotatedViews(views, columns, present, sample_ids, n_all - len(sample_ids))
 
 
 def annotated_labels(data: Any, label_column: str, source: str) -> LabelColumn:
-    """Take labels from a column of `.obs`, of the whole or of the one part that has it.
+    """Return labels from a column of `.obs`, of the MuData or of the one modality that has it.
 
-    `rna:diagnosis` is the column of that part.
+    `rna:diagnosis` is the column of modality `rna`.
     """
     holders = {"": data, **(dict(data.mod) if is_mudata(data) else {})}
     found = {
@@ -119,8 +119,8 @@ def annotated_labels(data: Any, label_column: str, source: str) -> LabelColumn:
         parts = [name for name in found if name.partition(":")[2] == label_column]
         if len(parts) > 1:
             raise InputError(
-                f"{source} has the column {label_column!r} in {len(parts)} of its parts. Pass "
-                f"label_column={parts[0]!r}, or another."
+                f"{source} has the column {label_column!r} in {len(parts)} modalities. Pass "
+                f"label_column={parts[0]!r}, or another of them."
             )
         if not parts:
             listed = shown_names([repr(name) for name in found]) or "nothing"
@@ -162,7 +162,7 @@ def _find(data: Any, key: str, slots: Sequence[str], option: str, source: str) -
 
 
 def _places(data: Any, slots: Sequence[str]) -> list[str]:
-    """Everything that could be a view, by its place."""
+    """Return the paths of all matrices that could be a view."""
     parts = dict(data.mod) if is_mudata(data) else {}
     found = []
     for name, holder in (*parts.items(), ("", data)):
@@ -170,29 +170,29 @@ def _places(data: Any, slots: Sequence[str]) -> list[str]:
         if "obsp" not in slots and is_anndata(holder) and holder.X is not None:
             found.append(name or "X")
         for slot in slots:
-            # A MuData keeps who has which part under the parts' names.
+            # obsm of a MuData also holds one presence mask per modality, under its name.
             held = getattr(holder, slot, None) or ()
             names = [one for one in held if name or one not in parts]
             found += [f"{before}{slot}/{one}" for one in names]
     return found
 
 
-def _refuse_strangers(ids: Mapping[str, list[str]], source: str) -> None:
-    """Refuse a view that shares no observation with the others."""
+def _refuse_disjoint(ids: Mapping[str, list[str]], source: str) -> None:
+    """Refuse a view that has no observation in common with the others."""
     n_views_of = Counter(sample for own in ids.values() for sample in own)
     for key, own in ids.items():
         if len(ids) > 1 and all(n_views_of[sample] == 1 for sample in own):
             other = next(name for name in ids if name != key)
             held = [repr(names[0]) if names else "nothing" for names in (own, ids[other])]
             raise InputError(
-                f"view {key!r} of {source} shares no observation with the others: it holds "
-                f"{held[0]}, view {other!r} holds {held[1]}. Views are joined on obs_names: give "
-                "a sample the same name in all of them, or leave the view out with views_key=."
+                f"view {key!r} of {source} has no observation in common with the others: it has "
+                f"{held[0]}, view {other!r} has {held[1]}. Views are joined on obs_names: give a "
+                "sample the same name in every view, or leave the view out with views_key=."
             )
 
 
-def rows_in(own_ids: Sequence[str], sample_ids: Sequence[str], source: str) -> np.ndarray:
-    """Find the row of each sample in a part; -1 where the part does not name it."""
+def row_positions(own_ids: Sequence[str], sample_ids: Sequence[str], source: str) -> np.ndarray:
+    """Return the row of each sample among `own_ids`; -1 if it is not among them."""
     if list(own_ids) == list(sample_ids):
         return np.arange(len(own_ids))
     check_unique(own_ids, source)
@@ -200,8 +200,8 @@ def rows_in(own_ids: Sequence[str], sample_ids: Sequence[str], source: str) -> n
     return np.array([row_of.get(sample, -1) for sample in sample_ids], dtype=np.int64)
 
 
-def in_order(matrix: Any, rows: np.ndarray, *, is_graph: bool = False) -> Any:
-    """Lay rows out by sample, zeros where there is none; a graph's columns too."""
+def reindex_rows(matrix: Any, rows: np.ndarray, *, is_graph: bool = False) -> Any:
+    """Return the given rows, zeros for -1; for a graph, the columns too."""
     if np.array_equal(rows, np.arange(matrix.shape[0])):
         return matrix
     has_row = rows >= 0
@@ -209,9 +209,9 @@ def in_order(matrix: Any, rows: np.ndarray, *, is_graph: bool = False) -> Any:
         ends = (np.flatnonzero(has_row), rows[has_row])
         shape = (len(rows), matrix.shape[0])
         select: Any = sparse.csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=shape)
-        laid = select @ matrix
-        return laid @ select.T if is_graph else laid
+        taken = select @ matrix
+        return taken @ select.T if is_graph else taken
     values = np.asarray(matrix)
-    laid = np.zeros((len(rows), *values.shape[1:]), dtype=values.dtype)
-    laid[has_row] = values[rows[has_row]]
-    return laid
+    taken = np.zeros((len(rows), *values.shape[1:]), dtype=values.dtype)
+    taken[has_row] = values[rows[has_row]]
+    return taken

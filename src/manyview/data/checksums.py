@@ -1,4 +1,4 @@
-"""Checksums of views and labels: whether two calls were given the same."""
+"""Checksums of views and labels, to recognize the same input."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from manyview.data.views import MultiView
 
 
 def views_checksum(views: MultiView) -> str:
-    """Return a checksum of the names, the kinds, every value of the views, and who has which.
+    """Return a checksum of the names, types and values of the views, and of `present`.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def views_checksum(views: MultiView) -> str:
 
 
 def labels_checksum(labels: Any) -> str:
-    """Return a checksum of the labels; all ways to write an unknown one are alike.
+    """Return a checksum of the labels; every form of an unknown label counts the same.
 
     Examples
     --------
@@ -47,10 +47,10 @@ def labels_checksum(labels: Any) -> str:
     True
     """
     values = np.asarray(labels, dtype=object)
-    told = [
+    written = [
         (str(float(label)) if isinstance(label, (int, float, np.number)) else str(label))
         if known
         else None
         for label, known in zip(values.tolist(), is_known(values), strict=True)
     ]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(written).encode()).hexdigest()

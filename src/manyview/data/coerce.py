@@ -1,4 +1,4 @@
-"""What a user gives as views, turned into named numeric matrices, samples in rows."""
+"""Convert the views of a user to named numeric matrices, samples in rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,21 +8,21 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.annotated import is_anndata, is_annotated, open_annotated
-from manyview.data.frames import column_names, frame_values, has_two_levels, is_frame, top_frames
+from manyview.data.frames import column_names, frame_values, has_two_levels, is_frame, view_frames
 from manyview.errors import InputError, InputTypeError
 from manyview.validation import check_choice
 
 
 @dataclass(frozen=True)
-class GivenViews:
-    """Views by name as a user gave them, and what came with them.
+class NamedViews:
+    """Views of a user by name, not yet converted.
 
     Attributes
     ----------
     columns
-        Names of the columns of the views that have them.
+        Column names by view, for the views that have them.
     present
-        [sample] for some views: whether the sample has it.
+        Booleans [sample] by view: whether the sample has the view.
     """
 
     views: dict[str, Any]
@@ -30,17 +30,17 @@ class GivenViews:
     present: dict[str, np.ndarray] | None = None
 
 
-def open_views(views: Any) -> GivenViews:
-    """Take apart what holds several views, such as a MuData, and name each view."""
+def name_views(views: Any) -> NamedViews:
+    """Split a container of views, such as a MuData, into named views."""
     if is_annotated(views):
         opened = open_annotated(views)
-        return GivenViews(opened.views, opened.columns, opened.present)
-    named = top_frames(views) if has_two_levels(views) else named_views(views)
-    return GivenViews(named, {name: column_names(v) for name, v in named.items() if is_frame(v)})
+        return NamedViews(opened.views, opened.columns, opened.present)
+    named = view_frames(views) if has_two_levels(views) else _views_by_name(views)
+    return NamedViews(named, {name: column_names(v) for name, v in named.items() if is_frame(v)})
 
 
-def named_views(views: Any) -> dict[str, Any]:
-    """Name each view: as the dict does, else `view1`, `view2`, ..."""
+def _views_by_name(views: Any) -> dict[str, Any]:
+    """Return views by name: the keys of a dict, else `view1`, `view2`, ..."""
     if sparse.issparse(views):  # before Mapping: one of scipy's formats is a dict
         named = {"view1": views}
     elif isinstance(views, Mapping):
@@ -69,7 +69,7 @@ def _is_list_of_views(views: Any) -> bool:
 
 
 def as_matrix(view: Any, name: str) -> np.ndarray | sparse.csr_array:
-    """Turn one view into a 2-D numeric array, or CSR where it is sparse."""
+    """Convert one view to a 2-D numeric array, or to CSR if it is sparse."""
     if sparse.issparse(view):
         matrix = _as_csr(view)
         _check_numeric(matrix.dtype, name)
@@ -78,12 +78,13 @@ def as_matrix(view: Any, name: str) -> np.ndarray | sparse.csr_array:
         view = frame_values(view, name)
     elif is_anndata(view):
         raise InputError(
-            f"view {name!r} is an AnnData, and which of its rows belong to those of other views is "
-            "not said. Put them into one MuData, which is joined on obs_names, or pass its .X."
+            f"view {name!r} must be a matrix or data frame; got an AnnData, whose rows cannot be "
+            "matched to those of other views. Put all into one MuData, which is joined on "
+            "obs_names, or pass its .X."
         )
     elif hasattr(view, "collect_schema"):
         raise InputTypeError(
-            f"view {name!r} must hold its values; got a lazy frame. Pass frame.collect()."
+            f"view {name!r} must be in memory; got a lazy frame. Pass frame.collect()."
         )
     values = np.asarray(view)
     if values.ndim != 2:
@@ -106,7 +107,7 @@ def _check_numeric(dtype: np.dtype, name: str) -> None:
     if dtype.kind == "c":
         raise InputError(
             f"Complex data not supported: view {name!r} must be real; got dtype {dtype}. "
-            "Give real and imaginary parts as two views."
+            "Pass the real and imaginary parts as two views."
         )
     if dtype.kind not in "fiub":
         raise InputError(
@@ -124,14 +125,14 @@ def _object_values(values: np.ndarray, name: str) -> np.ndarray:
         ) from error
 
 
-def given_mask(present: Any, names: Sequence[str], n_samples: int) -> np.ndarray | None:
-    """Turn what a user says of which samples have which views into [sample, view] booleans.
+def presence_mask(present: Any, names: Sequence[str], n_samples: int) -> np.ndarray | None:
+    """Convert the `present` of a user to booleans [sample, view].
 
-    A dict by the views' names need not name them all: the others are there for every sample.
+    Every sample has the views that a dict does not name.
 
     Examples
     --------
-    >>> given_mask({"b": [True, False]}, ["a", "b"], 2)
+    >>> presence_mask({"b": [True, False]}, ["a", "b"], 2)
     array([[ True,  True],
            [ True, False]])
     """
@@ -142,13 +143,13 @@ def given_mask(present: Any, names: Sequence[str], n_samples: int) -> np.ndarray
     mask = np.ones((n_samples, len(names)), dtype=bool)
     for name, column in present.items():
         check_choice("a name in present", name, names)
-        own = _booleans(column, (n_samples,), f"present[{name!r}]", "one a sample")
+        own = _booleans(column, (n_samples,), f"present[{name!r}]", "one per sample")
         mask[:, list(names).index(name)] = own
     return mask
 
 
-def _booleans(given: Any, shape: tuple[int, ...], what: str, axes: str) -> np.ndarray:
-    mask = np.asarray(given)
+def _booleans(values: Any, shape: tuple[int, ...], what: str, axes: str) -> np.ndarray:
+    mask = np.asarray(values)
     if mask.dtype != bool:
         raise InputError(
             f"{what} must hold booleans, True where a sample has the view; got dtype {mask.dtype}."

@@ -1,4 +1,4 @@
-"""TransductiveViews: views of which rows are taken without the others leaving."""
+"""Cross-validation over labels: `TransductiveViews` keep all samples, `LabelHidingSplit` splits."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,22 +10,22 @@ from manyview.data.checksums import views_checksum
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.views import MultiView, Rows
 from manyview.errors import InputError
-from manyview.validation import check_number, check_whole_number, draw_seed
+from manyview.validation import RandomState, check_number, check_whole_number, draw_seed
 
 
 class TransductiveViews:
     """Views for cross-validation over labels: all samples stay in the graph.
 
-    scikit-learn's `cross_validate` and `GridSearchCV` fit on some rows and score on others. Rows
-    taken from a `MultiView` leave the others behind. Rows taken from this remember them: `fit` of
-    every method then learns from all samples, those outside the rows without a label, and
-    `predict` gives the predictions of that fit for the rows it is asked about. The labels of the
-    others are never handed to `fit`, so nothing can leak from them.
+    scikit-learn's `cross_validate` and `GridSearchCV` fit on some rows and score on others.
+    Indexing a `MultiView` drops the other rows. Indexing `TransductiveViews` keeps them: `fit`
+    learns from all samples, those outside the rows without a label, and `predict` returns the
+    predictions of that fit for the rows. `fit` never gets the labels of the other rows, so they
+    cannot leak.
 
     Parameters
     ----------
     views
-        What `fit` takes: a `MultiView`, a list or dict of views, or one 2-D array.
+        Same as for `fit`: a `MultiView`, a list or dict of views, or one 2-D array.
 
     Examples
     --------
@@ -33,26 +33,26 @@ class TransductiveViews:
     >>> some = samples[[0, 2]]
     >>> len(samples), len(some), len(some.views)
     (4, 2, 4)
-    >>> some.spread([7, 8])
+    >>> some.expand_labels([7, 8])
     array([ 7, -1,  8, -1])
     """
 
     def __init__(self, views: Any) -> None:
         self.views = views if isinstance(views, MultiView) else MultiView(views)
         self.rows = np.arange(len(self.views))
-        # What several fits on these samples can share; common to all selections of rows.
+        # Results that several fits on these samples reuse; common to all selections of rows.
         self.shared: dict[Any, Any] = {}
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(rows taken, columns of all feature views together)."""
+        """(selected rows, columns of all feature views together)."""
         return len(self), self.views.shape[1]
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, key: Rows) -> "TransductiveViews":
-        """Take rows; the others are remembered."""
+        """Select rows; the others stay in `views`."""
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn indexes rows as X[rows, ...]
         taken = object.__new__(TransductiveViews)
@@ -61,59 +61,60 @@ class TransductiveViews:
         return taken
 
     def with_views(self, views: MultiView) -> "TransductiveViews":
-        """Take the same rows of other views of the same samples."""
+        """Select the same rows of other views of the same samples."""
         changed = TransductiveViews(views)
         changed.rows = self.rows
         return changed
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "shared": {}}  # cheaper made again than sent to another process
+        return {**vars(self), "shared": {}}  # cheaper to compute again than to send
 
     def __repr__(self) -> str:
         return f"TransductiveViews({len(self)} of {self.views!r})"
 
     def checksum(self) -> str:
-        """Return the checksum of all samples, whichever rows are taken."""
+        """Return the checksum of all samples, whichever rows are selected."""
         if "checksum" not in self.shared:
             self.shared["checksum"] = views_checksum(self.views)
         return str(self.shared["checksum"])
 
-    def spread(self, labels: Any) -> np.ndarray:
-        """Lay the labels of the rows out over all samples, unknown elsewhere."""
+    def expand_labels(self, labels: Any) -> np.ndarray:
+        """Expand the labels of the rows to all samples, unknown elsewhere."""
         values = np.asarray(labels)
         if len(values) != len(self):
             raise InputError(
-                f"labels must hold one label a row; got {len(values)} labels for {len(self)} rows."
+                f"labels must hold one label per row; got {len(values)} labels for {len(self)} "
+                "rows."
             )
-        n_samples = len(self.views)
         if len(values) == 0:
             raise InputError("labels must hold at least one label; got no rows.")
-        laid = mark_unknown(np.repeat(values[:1], n_samples), np.ones(n_samples, dtype=bool))
-        laid[self.rows] = values
-        return laid
+        n_samples = len(self.views)
+        expanded = mark_unknown(np.repeat(values[:1], n_samples), np.ones(n_samples, dtype=bool))
+        expanded[self.rows] = values
+        return expanded
 
 
 class LabelHidingSplit(BaseCrossValidator):
     """Hide some of the known labels, for scikit-learn's `cv=`.
 
-    The test rows of a split are the samples whose label is hidden; all others, with a label or
-    without, are training rows. With the views in `TransductiveViews`, the hidden samples stay in
-    the graph without a label; with a plain `MultiView` they leave it and come back as new samples.
+    The test rows of a split are the samples whose label is hidden; all others, labeled or not,
+    are training rows. With `TransductiveViews`, hidden samples stay in the graph without a label;
+    with a plain `MultiView`, they leave it and are predicted as new samples.
 
-    Every class keeps at least one label: a class with a single one is never hidden.
+    Every class keeps at least one label: a class with a single label is never hidden.
 
     Parameters
     ----------
     n_splits
-        Splits in a round, at least 2.
+        Splits per repeat, at least 2.
     n_repeats
-        Rounds, each with its own deal.
+        Number of repeats, each with its own random folds.
     hidden
-        None deals the labels of each class to the splits of a round, so that a round hides each
-        once. A share between 0 and 1 hides that share of each class's labels at random in every
+        None splits the labels of each class into folds, so that every repeat hides each label
+        once. A fraction between 0 and 1 hides that fraction of each class at random in every
         split.
     random_state
-        Seed; the same seed gives the same splits.
+        Seed or generator; the same seed gives the same splits.
 
     Examples
     --------
@@ -130,7 +131,7 @@ class LabelHidingSplit(BaseCrossValidator):
         *,
         n_repeats: int = 1,
         hidden: float | None = None,
-        random_state: int | np.random.RandomState | np.random.Generator | None = None,
+        random_state: RandomState = None,
     ) -> None:
         self.n_splits = n_splits
         self.n_repeats = n_repeats
@@ -138,7 +139,7 @@ class LabelHidingSplit(BaseCrossValidator):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits, all rounds together."""
+        """Return the number of splits over all repeats."""
         check_whole_number("n_splits", self.n_splits, at_least=2)
         check_whole_number("n_repeats", self.n_repeats, at_least=1)
         return self.n_splits * self.n_repeats
@@ -150,26 +151,27 @@ class LabelHidingSplit(BaseCrossValidator):
         if self.hidden is not None:
             check_number("hidden", self.hidden, above=0, below=1)
         if y is None:
-            raise InputError("labels are missing: LabelHidingSplit hides labels, and y is None.")
-        members = _hideable(np.asarray(y))
-        n_hideable = sum(map(len, members))
+            raise InputError("LabelHidingSplit needs labels to hide; y is None. Pass y to split.")
+        by_class = [rows for rows in labels_by_class(np.asarray(y)).values() if len(rows) > 1]
+        n_hideable = sum(map(len, by_class))
         if n_hideable == 0:
             raise InputError(
-                "no label can be hidden: every class has one label at most, and keeps it. "
-                "Label more samples."
+                "at least one class must have two labels, since every class keeps one; every "
+                "class has one label at most. Label more samples."
             )
         if self.hidden is None and n_hideable < self.n_splits:
             raise InputError(
                 "n_splits must be at most the number of labels in classes of two or more, "
-                f"{n_hideable}; got {self.n_splits}."
+                f"{n_hideable}; got {self.n_splits}.",
+                parameter="n_splits",
             )
         rng = np.random.default_rng(draw_seed(self.random_state))
         for _ in range(self.n_repeats):
             if self.hidden is None:
-                yield from _deal(members, self.n_splits, rng)
+                yield from _folds(by_class, self.n_splits, rng)
             else:
                 for _ in range(self.n_splits):
-                    yield _draw(members, self.hidden, rng)
+                    yield _draw(by_class, self.hidden, rng)
 
 
 def labels_by_class(labels: np.ndarray) -> dict[object, np.ndarray]:
@@ -186,22 +188,19 @@ def labels_by_class(labels: np.ndarray) -> dict[object, np.ndarray]:
     return {label: np.array(rows[label]) for label in sorted(rows, key=lambda one: (str(one), one))}
 
 
-def _hideable(labels: np.ndarray) -> list[np.ndarray]:
-    return [rows for rows in labels_by_class(labels).values() if len(rows) > 1]
-
-
-def _deal(
-    members: list[np.ndarray], n_splits: int, rng: np.random.Generator
+def _folds(
+    by_class: list[np.ndarray], n_splits: int, rng: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Deal shuffled labels class after class, like cards, so that splits are of one size."""
-    dealt = np.concatenate([rng.permutation(rows) for rows in members])
+    """Assign the shuffled labels, class after class, to folds of equal size."""
+    shuffled = np.concatenate([rng.permutation(rows) for rows in by_class])
     for number in range(n_splits):
-        yield np.sort(dealt[number::n_splits])
+        yield np.sort(shuffled[number::n_splits])
 
 
-def _draw(members: list[np.ndarray], share: float, rng: np.random.Generator) -> np.ndarray:
+def _draw(by_class: list[np.ndarray], fraction: float, rng: np.random.Generator) -> np.ndarray:
+    """Draw a fraction of each class, at least one label, and leave at least one."""
     drawn = [
-        rng.permutation(rows)[: min(max(round(share * len(rows)), 1), len(rows) - 1)]
-        for rows in members
+        rng.permutation(rows)[: min(max(round(fraction * len(rows)), 1), len(rows) - 1)]
+        for rows in by_class
     ]
     return np.sort(np.concatenate(drawn))

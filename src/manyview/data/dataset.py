@@ -1,4 +1,4 @@
-"""Dataset: views with what is known about their samples."""
+"""Dataset: views with the labels and names of their samples."""
 
 from dataclasses import dataclass
 
@@ -9,23 +9,23 @@ from manyview.data.views import MultiView
 
 @dataclass(frozen=True)
 class Dataset:
-    """Views of the same samples, their labels and names, and what the reader found.
+    """Views of the same samples, their labels and ids, and notes of the reader.
 
     Attributes
     ----------
     name
-        What the data are called: a catalog name or the file's stem.
+        Catalog name, or the stem of the file.
     views
         The views.
     labels
-        One label a sample, as the file gives them; None where the data carry none.
-        A single unknown label is -1 among integers, None among texts.
+        One label per sample, as in the file; None if the data has no labels. An unknown label is
+        -1 among integers and None among texts.
     sample_ids
-        One name a sample, as text; the row number where the data name none.
+        One name per sample, as text; row numbers if the data names no samples.
     notes
-        What the reader found and did, one sentence each.
+        What the reader found and did, one sentence per item.
     sha256
-        Checksum of what was read.
+        Checksum of the data.
     """
 
     name: str

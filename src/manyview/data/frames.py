@@ -1,4 +1,4 @@
-"""Data frames, told by what they have: pandas and polars alike, and neither is imported."""
+"""Data frames of pandas and polars, recognized by their attributes: neither is imported."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,44 +10,44 @@ from manyview.errors import InputError
 
 
 def is_frame(view: Any) -> bool:
-    """Say whether a view is a data frame."""
+    """Return whether a view is a data frame."""
     return hasattr(view, "to_numpy") and hasattr(view, "columns")
 
 
 def has_two_levels(view: Any) -> bool:
-    """Say whether a view is a frame whose columns have two names: a view's, and their own."""
+    """Return whether a view is a frame with two-level columns: view name, column name."""
     if not is_frame(view):
         return False
     n_levels = getattr(view.columns, "nlevels", 1)
     if n_levels > 2:
         raise InputError(
-            "the columns of a data frame must have one level, or two for several views: the "
-            f"view's name and the column's; got {n_levels} levels."
+            "the columns of a data frame must have one level, or two for several views (view "
+            f"name, column name); got {n_levels} levels."
         )
     return bool(n_levels == 2)
 
 
-def top_frames(frame: Any) -> dict[str, Any]:
-    """Cut a frame with two-level columns into one frame a view, named by the upper level."""
+def view_frames(frame: Any) -> dict[str, Any]:
+    """Split a frame with two-level columns into one frame per view, named by the top level."""
     return {str(name): frame[name] for name in dict.fromkeys(frame.columns.get_level_values(0))}
 
 
 def column_names(frame: Any) -> tuple[str, ...]:
-    """Names of a data frame's columns, as text."""
+    """Return the column names of a data frame, as text."""
     return tuple(str(column) for column in frame.columns)
 
 
 def frame_values(frame: Any, name: str) -> np.ndarray:
-    """Return a frame's values as one numeric matrix; refuse columns that hold something else."""
+    """Return the values of a frame as one numeric matrix; refuse columns that are not numeric."""
     wrong, nested = [], []
     for position, column in enumerate(column_names(frame)):
-        series = column_of(frame, position)
+        series = column_at(frame, position)
         if is_nested(series):
             nested.append(column)
         elif not _is_numeric(series):
             wrong.append(column)
     if nested:
-        raise InputError(nested_columns(f"view {name!r}", nested))
+        raise InputError(nested_columns_message(f"view {name!r}", nested))
     if wrong:
         shown = ", ".join(repr(column) for column in wrong[:3]) + (
             ", ..." if len(wrong) > 3 else ""
@@ -60,15 +60,15 @@ def frame_values(frame: Any, name: str) -> np.ndarray:
     return values if values.dtype.kind in "fiub" else values.astype(np.float64)
 
 
-def column_of(frame: Any, position: int) -> Any:
-    """Return one column by its position: names may occur twice in pandas."""
+def column_at(frame: Any, position: int) -> Any:
+    """Return one column by its position; names may repeat in pandas."""
     return frame.iloc[:, position] if hasattr(frame, "iloc") else frame[:, position]
 
 
 def is_nested(series: Any) -> bool:
-    """Say whether the cells of a column hold lists, structs or arrays of values."""
+    """Return whether the cells of a column hold lists, structs or arrays."""
     dtype = series.dtype
-    if hasattr(dtype, "is_nested"):  # polars knows
+    if hasattr(dtype, "is_nested"):  # polars
         return bool(dtype.is_nested())
     if getattr(dtype, "kind", None) != "O":
         return False
@@ -79,22 +79,22 @@ def is_nested(series: Any) -> bool:
     )
 
 
-def nested_columns(source: str, names: Sequence[str]) -> str:
-    """Say which columns are nested, and the way out."""
+def nested_columns_message(source: str, names: Sequence[str]) -> str:
+    """Return the error message for nested columns."""
     return (
-        f"{source} must hold one value a cell; got {len(names)} column(s) of lists or structs: "
-        f"{shown_names([repr(name) for name in names])}. Unnest them into a column a value, or "
-        "drop them."
+        f"{source} must hold one value per cell; got {len(names)} column(s) of lists or structs: "
+        f"{shown_names([repr(name) for name in names])}. Unnest them into one column per "
+        "value, or drop them."
     )
 
 
 def is_blank(cell: Any) -> bool:
-    """Say whether a cell of a frame holds nothing: None, NaN, or pandas' NA and NaT."""
+    """Return whether a cell is empty: None, NaN, or NA and NaT of pandas."""
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or bool(cell != cell)
 
 
 def with_index_column(frame: Any) -> Any:
-    """Make the index of a pandas frame its first column, unless it only counts the rows."""
+    """Make the index of a pandas frame its first column, unless it only numbers the rows."""
     if type(getattr(frame, "index", None)).__name__ in ("NoneType", "RangeIndex"):
         return frame
     return frame.rename_axis(index=frame.index.name or "index").reset_index()

@@ -1,7 +1,6 @@
-"""Single unknown values filled in: with the mean of their column, learned at fit.
+"""Impute single NaNs with the mean of their column, learned at fit.
 
-Samples that lack a whole view are left as they are: they are not filled in but left out of that
-view.
+Samples that lack a whole view are not imputed: they are left out of that view.
 """
 
 from collections.abc import Mapping
@@ -14,12 +13,12 @@ from manyview.errors import InputError
 
 
 def fit_fill_values(views: MultiView) -> dict[str, np.ndarray]:
-    """Return the mean of the known values of each column, by feature view: [column]."""
+    """Return the mean of the known values of each column [column], by feature view."""
     return {name: _known_means(views, name) for name in views.feature_names}
 
 
 def fill_unknown(views: MultiView, fill_values: Mapping[str, np.ndarray]) -> MultiView:
-    """Put the fit's column means in the place of single NaNs.
+    """Replace single NaNs by the column means of the fit.
 
     Examples
     --------
@@ -38,7 +37,7 @@ def fill_unknown(views: MultiView, fill_values: Mapping[str, np.ndarray]) -> Mul
 
 
 def _rows_to_fill(views: MultiView, name: str) -> np.ndarray:
-    rows = views.unfinite_rows(name)
+    rows = views.nonfinite_rows(name)
     return np.asarray(rows[views.present[rows, views.names.index(name)]])
 
 
@@ -61,8 +60,8 @@ def _known_means(views: MultiView, name: str) -> np.ndarray:
         column = int(np.flatnonzero(n_known == 0)[0])
         named = repr(views.columns[name][column]) if name in views.columns else str(column)
         raise InputError(
-            f"view {name!r} has no known value in column {named}, so nothing can be filled in "
-            "there. Leave the column out."
+            f"view {name!r} must have at least one known value per column to impute; column "
+            f"{named} has none. Drop the column."
         )
     return np.asarray(totals / n_known)
 

@@ -1,4 +1,4 @@
-"""Label vectors as files give them: which are known, what they say, where they come from."""
+"""Label vectors of files: parsing, unknown values, description, and alignment to samples."""
 
 import math
 from collections import Counter
@@ -11,12 +11,12 @@ import numpy as np
 from manyview.errors import DataFileError
 
 UNKNOWN_WORDS = frozenset({"", "na", "nan", "?", "-1"})
-LARGEST_EXACT = 2**53  # longer numbers are names: as floats, different ones would be equal
-N_SHOWN = 5  # names listed in a sentence before it says "and n more"
+LARGEST_EXACT = 2**53  # larger numbers are ids: as floats, distinct ones could be equal
+N_SHOWN = 5  # names in a sentence before "and n more"
 
 
 def is_known(labels: Any) -> np.ndarray:
-    """Mark the samples whose label is known: not -1, None or NaN.
+    """Return a mask of the known labels: not -1, None or NaN.
 
     Examples
     --------
@@ -36,15 +36,15 @@ def is_known(labels: Any) -> np.ndarray:
 def _is_unknown(value: object) -> bool:
     if isinstance(value, (float, np.floating)) and math.isnan(value):
         return True
-    if type(value).__name__ == "NAType":  # of pandas, which predictions no comparison
+    if type(value).__name__ == "NAType":  # pandas.NA, which compares to nothing
         return True
     return value is None or (not isinstance(value, str) and value == -1)
 
 
 def mark_unknown(labels: np.ndarray, unknown: np.ndarray) -> np.ndarray:
-    """Copy the labels with the marked ones unknown: -1 among numbers, else None.
+    """Return a copy with the masked labels unknown: -1 among numbers, None otherwise.
 
-    Unsigned labels become int64; texts and booleans become objects where one is unknown.
+    Unsigned labels become int64; texts and booleans become objects.
     """
     if labels.dtype.kind in "if":
         marked = labels.copy()
@@ -55,10 +55,10 @@ def mark_unknown(labels: np.ndarray, unknown: np.ndarray) -> np.ndarray:
 
 
 def parse_labels(values: Sequence[str] | np.ndarray, source: str) -> np.ndarray:
-    """Turn raw labels into int64 (-1 unknown), booleans, or texts (None unknown).
+    """Parse raw labels as int64 (-1 unknown), booleans, or texts (None unknown).
 
-    Whole numbers stay the numbers they are, so classes may count from 0 or from 1.
-    Blank, NA, nan, ? and -1 are unknown.
+    Whole numbers keep their values, so classes may start at 0 or 1. Blank, NA, nan, ? and -1 are
+    unknown.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def _whole_numbers(values: np.ndarray, source: str) -> np.ndarray:
 
 
 def is_number(cell: str) -> bool:
-    """Say whether a table's cell is a number; 'nan' and 'inf' are."""
+    """Return whether a cell of a table is a number; 'nan' and 'inf' are."""
     try:
         float(cell)
     except ValueError:
@@ -103,7 +103,7 @@ def is_number(cell: str) -> bool:
 
 
 def describe_labels(labels: np.ndarray, source: str) -> str:
-    """Say in a few words what the labels are.
+    """Describe the labels in a few words.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def describe_labels(labels: np.ndarray, source: str) -> str:
 
 
 def shown_names(names: Sequence[object]) -> str:
-    """List the first names, and say how many more there are."""
+    """List the first names, and the number of those left out."""
     listed = ", ".join(str(name) for name in names[:N_SHOWN])
     rest = len(names) - N_SHOWN
     return f"{listed} and {rest} more" if rest > 0 else listed
@@ -136,7 +136,7 @@ def shown_names(names: Sequence[object]) -> str:
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """Labels from one place, with the ids of their samples if that place names them."""
+    """Labels from one source, with the ids of their samples if the source has them."""
 
     source: str
     labels: np.ndarray
@@ -145,9 +145,9 @@ class LabelColumn:
     def align(
         self, n_samples: int, sample_ids: Sequence[str] | None
     ) -> tuple[np.ndarray, list[str]]:
-        """Put the labels into the views' order; samples it does not name stay unknown.
+        """Return the labels in the order of the views, and notes; absent samples are unknown.
 
-        Returns the labels and notes on what was done.
+        Without ids on both sides, labels are joined by row.
         """
         if self.sample_ids is None or sample_ids is None:
             return self._align_by_row(n_samples)
@@ -157,35 +157,35 @@ class LabelColumn:
         absent = rows < 0
         if absent.all():
             raise DataFileError(
-                f"{self.source} names none of the {n_samples} samples: the views hold "
-                f"{sample_ids[0]!r}, it holds {self.sample_ids[0]!r}."
+                f"{self.source} names none of the {n_samples} samples of the views: it has ids "
+                f"such as {self.sample_ids[0]!r}, the views have {sample_ids[0]!r}."
             )
         notes = []
         if absent.any():
             notes.append(
-                f"{self.source} names no label for {absent.sum()} of {n_samples} samples; "
+                f"{self.source} has no label for {absent.sum()} of {n_samples} samples; "
                 "they are unknown."
             )
         n_extra = len(self.sample_ids) - int((~absent).sum())
         if n_extra:
-            notes.append(f"{self.source} names {n_extra} samples that no view holds; not used.")
+            notes.append(f"{self.source} has {n_extra} samples that are in no view; not used.")
         labels = self.labels[rows]
         return (mark_unknown(labels, absent) if absent.any() else labels), notes
 
     def _align_by_row(self, n_samples: int) -> tuple[np.ndarray, list[str]]:
         if len(self.labels) != n_samples:
             raise DataFileError(
-                f"{self.source} holds {len(self.labels)} labels but the views hold "
+                f"{self.source} has {len(self.labels)} labels but the views have "
                 f"{n_samples} samples."
             )
         return self.labels, [f"Labels in {self.source} are joined to the views by row order."]
 
 
 def check_unique(sample_ids: Sequence[str], source: str) -> None:
-    """Refuse ids that occur more than once, and say which."""
+    """Refuse ids that occur more than once."""
     repeated = [sample for sample, count in Counter(sample_ids).items() if count > 1]
     if repeated:
         raise DataFileError(
-            f"{source} names {len(repeated)} sample id(s) more than once: "
+            f"{source} has {len(repeated)} sample id(s) more than once: "
             f"{shown_names(repeated)}. Every sample must have one row."
         )

@@ -1,4 +1,4 @@
-"""Labels as users have them, checked once and turned into class numbers."""
+"""Check the labels of a user and encode them as class numbers."""
 
 import warnings
 from collections.abc import Mapping
@@ -17,10 +17,10 @@ UNKNOWN = -1
 
 
 def check_labels(labels: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Split labels into the sorted classes and one class number a sample, -1 where unknown.
+    """Return the sorted classes and one class number per sample, -1 where unknown.
 
-    Unknown is -1 among numbers; None, NaN or -1 among objects and texts. There must be one
-    label a sample and at least two classes.
+    Unknown labels are -1 among numbers, and None, NaN or -1 among objects and texts. At least two
+    classes must have a label.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def check_labels(labels: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     values = _vector(labels)
     if len(values) != n_samples:
         raise InputError(
-            f"labels must hold one label a sample; got {len(values)} labels "
+            f"labels must hold one label per sample; got {len(values)} labels "
             f"for {n_samples} samples (inconsistent numbers of samples)."
         )
     known = is_known(values)
@@ -50,21 +50,21 @@ def check_labels(labels: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(
             "labels must be finite; got infinity. Mark unknown samples with -1 or NaN."
         )
-    classes, codes_of_known = _classes(given)
+    classes, encoded = _classes(given)
     if len(classes) < 2:
         raise InputError(
             f"labels must hold at least two classes; got one class: {classes[0]}. "
             "Mark unknown samples with -1."
         )
     y_encoded = np.full(n_samples, UNKNOWN)
-    y_encoded[known] = codes_of_known
+    y_encoded[known] = encoded
     return classes, y_encoded
 
 
 def class_weights(
     class_weight: str | Mapping[Any, float] | None, classes: np.ndarray, y_encoded: np.ndarray
 ) -> np.ndarray | None:
-    """Weight of each class: None for all alike, "balanced", or as a dict says, 1 if absent."""
+    """Return the weight of each class, as scikit-learn does; 1 for classes a dict leaves out."""
     if class_weight is None:
         return None
     if isinstance(class_weight, Mapping):
@@ -77,7 +77,7 @@ def class_weights(
 
 
 def one_hot(y_encoded: np.ndarray, n_classes: int) -> np.ndarray:
-    """Turn class y_encoded into rows with a single 1: [sample, class]; -1 gives zeros.
+    """Encode class numbers as rows with a single 1: [sample, class]; -1 gives zeros.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def one_hot(y_encoded: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def class_frequencies(y_encoded: np.ndarray) -> np.ndarray:
-    """Share of each class among the labeled samples: what is left to say where no label reaches.
+    """Return the fraction of each class among the labeled samples.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def class_frequencies(y_encoded: np.ndarray) -> np.ndarray:
 def _vector(labels: Any) -> np.ndarray:
     values = np.asarray(labels)
     if values.dtype.kind == "U" and not isinstance(labels, np.ndarray):
-        values = np.asarray(labels, dtype=object)  # numpy writes None beside texts as 'None'
+        values = np.asarray(labels, dtype=object)  # numpy turns None among texts into 'None'
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the "
@@ -113,7 +113,7 @@ def _vector(labels: Any) -> np.ndarray:
         )
         values = values.ravel()
     if values.ndim != 1:
-        raise InputError(f"labels must be 1-D, one a sample; got shape {values.shape}.")
+        raise InputError(f"labels must be 1-D, one per sample; got shape {values.shape}.")
     return values
 
 
@@ -124,7 +124,7 @@ def _classes(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             raise InputError(f"labels must be all texts or all numbers; got {' and '.join(kinds)}.")
         if "str" not in kinds:
             given = np.array(given.tolist())
-    with warnings.catch_warnings():  # few labels of many classes are what we are for
+    with warnings.catch_warnings():  # few labels per class are expected here
         warnings.filterwarnings("ignore", message="The number of unique classes", append=False)
         check_classification_targets(given)
     classes, y_encoded = np.unique(given, return_inverse=True)

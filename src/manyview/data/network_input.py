@@ -1,14 +1,13 @@
 """The network's input H: the scaled views side by side, centered and balanced.
 
-The paper leaves H open. Rows of unit length that are nowhere negative, such as histograms,
-all point the same way: what they share drowns what tells them apart, and a network may not
-learn at all. So each view loses its mean row and is brought to a mean length of 1, which also
-makes the learning rate mean the same for narrow and wide views. Sparse views stay sparse: the
-mean is subtracted behind the first matrix product.
+The paper does not define H. Non-negative rows of unit length, such as histograms, all point in
+almost the same direction: their common part dominates, and a network may not learn at all. So the
+mean row of each view is subtracted, and the view is scaled to a mean row length of 1, which also
+gives the learning rate the same effect for narrow and wide views. Sparse views stay sparse: the
+mean is subtracted after the first matrix product.
 
-A sample that lacks a view has zeros in its columns once the mean is subtracted, that is the mean
-itself: it says nothing there. Of V views it has n, and those are multiplied by sqrt(V / n), so
-that its row is as long as others are: what is not there is not taken for being close to the mean.
+A sample that lacks a view has zeros in its centered columns, which is the mean. Its n of V views
+are multiplied by sqrt(V / n), so that its row is as long as those of other samples.
 """
 
 from collections.abc import Sequence
@@ -17,17 +16,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from manyview.data.views import View, row_blocks
+from manyview.data.rows import View, row_blocks
 
 
 @dataclass(frozen=True)
 class InputScaling:
-    """How scaled views become the network's input.
+    """Factors and centers that turn scaled views into the network's input.
 
     Attributes
     ----------
     factors
-        [view] each view is multiplied by its factor.
+        [view] multiplied with each view.
     center
         [column of H] subtracted from every row after that.
     """
@@ -36,10 +35,10 @@ class InputScaling:
     center: np.ndarray
 
     def __call__(self, features: Sequence[View], present: np.ndarray | None = None) -> View:
-        """Multiply the views and put them side by side; the center is left to subtract.
+        """Return the views times their factors, side by side, not yet centered.
 
-        That is `center`, or, where samples lack views, what `row_centers` says. Rows of samples
-        that lack a view must be zeros in it.
+        The caller subtracts `center`, or `row_centers` if samples lack views. Rows of samples that
+        lack a view must be zeros in it.
         """
         joined = self._joined(features)
         if present is None:
@@ -51,7 +50,7 @@ class InputScaling:
         return joined
 
     def weighed(self, features: Sequence[View], weights: np.ndarray) -> "InputScaling":
-        """Let some views count more than others: their lengths are multiplied by [view] weights."""
+        """Multiply each view by its weight, [view]."""
         columns = np.repeat(weights, [view.shape[1] for view in features])
         return InputScaling(
             (self.factors * weights).astype(np.float32), (self.center * columns).astype(np.float32)
@@ -60,7 +59,7 @@ class InputScaling:
     def row_centers(
         self, features: Sequence[View], present: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return what is to subtract from each row as two factors, [sample, view] @ [view, column].
+        """Return the centers of the rows as two factors, [sample, view] @ [view, column].
 
         The first is 0 for views that a sample lacks.
         """
@@ -101,12 +100,12 @@ def present_scale(present: np.ndarray) -> np.ndarray:
 def fit_input(features: Sequence[View], present: np.ndarray | None = None) -> InputScaling:
     """Learn how to center and balance the views, from the samples that have them.
 
-    A view whose rows are all alike keeps a factor of 1; centered, it is 0.
+    A view whose rows are all equal gets a factor of 1; centered, it is 0.
 
     Parameters
     ----------
     present
-        [sample, view] True where the sample has the view; None where all have all.
+        [sample, view] True where the sample has the view; None if every sample has every view.
     """
     if present is not None:
         features = [view[own] for view, own in zip(features, present.T, strict=True)]
@@ -126,7 +125,7 @@ def fit_input(features: Sequence[View], present: np.ndarray | None = None) -> In
 
 
 def side_by_side(features: Sequence[View]) -> View:
-    """Concatenate the columns of all views; sparse where all of them are."""
+    """Concatenate the columns of all views; sparse if all of them are."""
     sparse_views = [view for view in features if isinstance(view, sparse.csr_array)]
     if len(sparse_views) == len(features):
         return sparse.csr_array(sparse.hstack(sparse_views))

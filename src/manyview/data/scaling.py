@@ -1,4 +1,4 @@
-"""Bring each view to a common scale, learned at fit and frozen for new samples."""
+"""Scale each view, with parameters learned at fit and reused for new samples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,37 +7,39 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manyview.data.views import MultiView, View, row_blocks
+from manyview.data.rows import row_blocks, scatter_rows
+from manyview.data.views import MultiView, View
 from manyview.errors import InputError
 from manyview.validation import check_choice
 
 SCALINGS = ("unit", "standard", "rows", "tfidf", "none")
+Scaling = str | Sequence[str] | Mapping[str, str]  # for all views, one per view, or by view name
 
-# Beyond these a single column decides every row's direction, whatever the others say.
-MAX_SPREAD_RATIO = 100.0  # a column's spread over the median spread
-MAX_OFFSET_RATIO = 100.0  # a column's mean over its own spread
-SPARSE_BELOW = 0.1  # share of entries that are not 0
-CONSTANT = 1e-7  # a spread this small beside the mean is rounding
-ROW_GUARD = 1e-8  # added to each row's spread
+# Beyond these ratios a single column decides the direction of every row.
+MAX_SPREAD_RATIO = 100.0  # standard deviation of a column over the median of all columns
+MAX_OFFSET_RATIO = 100.0  # mean of a column over its own standard deviation
+SPARSE_BELOW = 0.1  # fraction of nonzero entries
+CONSTANT = 1e-7  # a standard deviation below this fraction of the mean is rounding
+ROW_EPSILON = 1e-8  # added to the standard deviation of each row
 
 
 @dataclass(frozen=True)
 class ViewScaler:
-    """What to do with each column, and then with each row, of one view.
+    """Transform the columns, and then the rows, of one view.
 
     Attributes
     ----------
     center
-        [column] subtracted first; None for nothing, and always None for sparse views.
+        [column] subtracted first; None for no centering, and always None for sparse views.
     factor
         [column] multiplied next.
     add_one
-        Whether to add a column of ones: a single column has no direction of its own, and
-        beside a one its size becomes a direction.
+        Whether to add a column of ones. A single column has no direction; next to a column of
+        ones its size becomes a direction.
     unit_rows
-        Whether to scale each row to length 1 at last; rows of zeros stay zeros.
+        Whether to scale each row to length 1 at the end; rows of zeros stay zeros.
     standard_rows
-        Whether to bring each row to mean 0 and variance 1 at last (see `standard_rows`).
+        Whether to scale each row to mean 0 and variance 1 at the end (see `standard_rows`).
     """
 
     center: np.ndarray | None
@@ -47,7 +49,7 @@ class ViewScaler:
     standard_rows: bool = False
 
     def __call__(self, view: View) -> View:
-        """Return the scaled view in float32, sparse where most of it is 0.
+        """Return the scaled view in float32, sparse if most entries are 0.
 
         Standardized rows are always dense: subtracting a row's mean fills its zeros.
         """
@@ -85,24 +87,18 @@ class ViewScaler:
         return scaled
 
 
-def is_mostly_zeros(view: View) -> bool:
-    """Say whether fewer than a tenth of the entries are not 0."""
-    n_nonzero = view.nnz if isinstance(view, sparse.csr_array) else np.count_nonzero(view)
-    return bool(n_nonzero < SPARSE_BELOW * view.shape[0] * view.shape[1])
-
-
 def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
     """Learn how to scale a view.
 
-    - "unit": rows to length 1. Columns that would drown the others are tamed first: constant
-      columns are dropped, columns far from 0 beside their spread are centered, columns of more
-      than 100 times the median spread are brought down to it.
+    - "unit": rows to length 1. Columns that would dominate the others are adjusted first: constant
+      columns are dropped, columns with a mean far above their standard deviation are centered,
+      columns with more than 100 times the median standard deviation are scaled down to it.
     - "standard": columns to mean 0 and variance 1 (sparse views keep their zeros and are not
       centered), then rows to length 1.
-    - "rows": each row to mean 0 and variance 1 of its own, for views whose columns are all in
-      one unit. Needs two columns: a single one becomes zeros. Sparse views become dense.
+    - "rows": each row to mean 0 and variance 1, for views whose columns share one unit. Needs two
+      columns: a single one becomes zeros. Sparse views become dense.
     - "tfidf": columns weighted by inverse document frequency, then rows to length 1.
-    - "none": as given.
+    - "none": no scaling.
     """
     n_columns = view.shape[1]
     ones = np.ones(n_columns)
@@ -128,57 +124,67 @@ def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
     return ViewScaler(center if needs_center else None, factor, add_one=False, unit_rows=True)
 
 
-def unit_rows(view: View) -> View:
-    """Scale each row to length 1; rows of zeros stay zeros."""
-    if isinstance(view, sparse.csr_array):
-        norms = sparse.linalg.norm(view, axis=1)
-    else:
-        norms = np.linalg.norm(view, axis=1)
-    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    if isinstance(view, sparse.csr_array):
-        return sparse.csr_array(sparse.diags_array(inverse) @ view)
-    return np.asarray(view * inverse[:, None])
+def fit_scalers(views: MultiView, scaling: Scaling) -> dict[str, ViewScaler]:
+    """Learn how to scale every feature view, from the samples that have it."""
+    kinds = scaling_by_view(scaling, views)
+    return {name: fit_scaler(_present_rows(views, name), kind) for name, kind in kinds.items()}
 
 
-def standard_rows(view: View) -> np.ndarray:
-    """Subtract each row's own mean and divide by its own standard deviation + 1e-8.
+def scale_views(views: MultiView, scalers: Mapping[str, ViewScaler]) -> dict[str, View]:
+    """Apply fitted scalers to the feature views, in the order of the fit.
 
-    The deviation divides by n - 1. Constant rows, and rows of a single column, become zeros.
-    The result is dense and in float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> standard_rows(np.array([[1.0, 2.0, 3.0], [7.0, 7.0, 7.0]])).round(6)
-    array([[-1.,  0.,  1.],
-           [ 0.,  0.,  0.]])
+    Samples that lack a view get zeros in it.
     """
-    values = view.toarray() if isinstance(view, sparse.csr_array) else view
-    values = values.astype(np.float64)
-    # The mean of equal values is not always that value; the mean of zeros is 0.
-    values -= values.min(axis=1, keepdims=True)
-    values -= values.mean(axis=1, keepdims=True)
-    n_free = max(values.shape[1] - 1, 1)
-    spread = np.sqrt(np.einsum("ij,ij->i", values, values) / n_free)
-    values /= spread[:, None] + ROW_GUARD
-    return values
+    scaled = {}
+    for name, scaler in scalers.items():
+        rows = views.rows_with(name)
+        scaled[name] = scaler(_present_rows(views, name))
+        if rows is not None:
+            scaled[name] = scatter_rows(scaled[name], rows, len(views))
+    return scaled
+
+
+def scaling_by_view(
+    scaling: Scaling, views: MultiView, choices: Sequence[str] = SCALINGS
+) -> dict[str, str]:
+    """Return the scaling of each feature view; every one must be among `choices`.
+
+    Views that a dict leaves out are scaled by "unit". None is read as "none", which is how the
+    command line parses that word.
+    """
+    names = views.feature_names
+    if isinstance(scaling, Mapping):
+        for name in scaling:
+            check_choice("a name in scaling", name, names)
+        by_view = {name: scaling.get(name, "unit") for name in names}
+    elif isinstance(scaling, str) or scaling is None:
+        by_view = dict.fromkeys(names, scaling)
+    else:
+        if len(scaling) != len(names):
+            raise InputError(
+                f"scaling must be one word, or one for each of the {len(names)} feature views; "
+                f"got {len(scaling)}.",
+                parameter="scaling",
+            )
+        by_view = dict(zip(names, scaling, strict=True))
+    by_view = {name: "none" if kind is None else kind for name, kind in by_view.items()}
+    for kind in by_view.values():
+        check_choice("scaling", kind, choices)
+    return by_view
 
 
 def suggest_scaling(view: View) -> str | None:
-    """Say in one sentence when a view looks as if another scaling than "unit" would suit it.
-
-    Looks at the values only, never at labels.
-    """
+    """Suggest another scaling than "unit" if the values of a view call for one, in a clause."""
     mean, spread = _column_moments(view)
     varies = spread > CONSTANT * np.abs(mean)
     if not varies.any():
-        return "all its columns are constant: it tells no sample from another"
+        return "all its columns are constant, so it cannot separate samples"
     values = view.data if isinstance(view, sparse.csr_array) else view
-    n_nonzero = np.count_nonzero(values)
+    is_sparse = np.count_nonzero(values) < SPARSE_BELOW * view.shape[0] * view.shape[1]
     is_count = values.min() >= 0 and all(
         np.array_equal(values[rows], np.floor(values[rows])) for rows in row_blocks(values)
     )
-    if is_count and values.max() > 1 and n_nonzero < 0.1 * view.shape[0] * view.shape[1]:
+    if is_count and values.max() > 1 and is_sparse:
         return "it holds mostly zeros and whole numbers, like word counts: try scaling 'tfidf'"
     ratio = spread.max() / np.median(spread[varies])
     offset = np.median(np.abs(mean[varies]) / spread[varies])
@@ -195,8 +201,56 @@ def suggest_scaling(view: View) -> str | None:
     return None
 
 
+def is_mostly_zeros(view: View) -> bool:
+    """Return whether fewer than a tenth of the entries are nonzero."""
+    n_nonzero = view.nnz if isinstance(view, sparse.csr_array) else np.count_nonzero(view)
+    return bool(n_nonzero < SPARSE_BELOW * view.shape[0] * view.shape[1])
+
+
+def unit_rows(view: View) -> View:
+    """Scale each row to length 1; rows of zeros stay zeros."""
+    if isinstance(view, sparse.csr_array):
+        norms = sparse.linalg.norm(view, axis=1)
+    else:
+        norms = np.linalg.norm(view, axis=1)
+    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    if isinstance(view, sparse.csr_array):
+        return sparse.csr_array(sparse.diags_array(inverse) @ view)
+    return np.asarray(view * inverse[:, None])
+
+
+def standard_rows(view: View) -> np.ndarray:
+    """Subtract each row's mean and divide by its standard deviation + 1e-8.
+
+    The deviation divides by n - 1. Constant rows, and rows of a single column, become zeros.
+    The result is dense and in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> standard_rows(np.array([[1.0, 2.0, 3.0], [7.0, 7.0, 7.0]])).round(6)
+    array([[-1.,  0.,  1.],
+           [ 0.,  0.,  0.]])
+    """
+    values = view.toarray() if isinstance(view, sparse.csr_array) else view
+    values = values.astype(np.float64)
+    # The mean of equal values may differ from them by rounding; the mean of zeros is exact.
+    values -= values.min(axis=1, keepdims=True)
+    values -= values.mean(axis=1, keepdims=True)
+    n_free = max(values.shape[1] - 1, 1)
+    spread = np.sqrt(np.einsum("ij,ij->i", values, values) / n_free)
+    values /= spread[:, None] + ROW_EPSILON
+    return values
+
+
+def _present_rows(views: MultiView, name: str) -> View:
+    rows = views.rows_with(name)
+    view: View = views[name]
+    return view if rows is None else view[rows]
+
+
 def _column_moments(view: View) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each column, in float64."""
+    """Return the mean and standard deviation of each column, in float64."""
     if isinstance(view, sparse.csr_array):
         mean = np.asarray(view.mean(axis=0, dtype=np.float64)).ravel()
         square = np.asarray(view.astype(np.float64).power(2).mean(axis=0)).ravel()
@@ -219,72 +273,3 @@ def _inverse_document_frequency(view: View) -> np.ndarray:
     else:
         n_documents = np.count_nonzero(view, axis=0)
     return np.asarray(np.log((1 + n_samples) / (1 + n_documents)) + 1)
-
-
-Scaling = str | Sequence[str] | Mapping[str, str]
-
-
-def fit_scalers(views: MultiView, scaling: Scaling) -> dict[str, ViewScaler]:
-    """Learn how to scale every feature view, from the samples that have it."""
-    kinds = scaling_by_view(scaling, views)
-    return {name: fit_scaler(_present_rows(views, name), kind) for name, kind in kinds.items()}
-
-
-def scale_views(views: MultiView, scalers: Mapping[str, ViewScaler]) -> dict[str, View]:
-    """Scale every feature view as learned, in the order of the fit.
-
-    Samples that lack a view get zeros in it, whatever their rows hold.
-    """
-    scaled = {}
-    for name, scaler in scalers.items():
-        rows = views.rows_with(name)
-        scaled[name] = scaler(_present_rows(views, name))
-        if rows is not None:
-            scaled[name] = _among_zeros(scaled[name], rows, len(views))
-    return scaled
-
-
-def scaling_by_view(
-    scaling: Scaling, views: MultiView, choices: Sequence[str] = SCALINGS
-) -> dict[str, str]:
-    """Name the scaling of each feature view from one word, a list, or a dict by name.
-
-    None is "none", as the command line reads that word. `choices` are the words that may stand
-    there.
-    """
-    names = views.feature_names
-    if isinstance(scaling, Mapping):
-        for name in scaling:
-            check_choice("a name in scaling", name, names)
-        by_view = {name: scaling.get(name, "unit") for name in names}
-    elif isinstance(scaling, str) or scaling is None:
-        by_view = dict.fromkeys(names, scaling)
-    else:
-        if len(scaling) != len(names):
-            raise InputError(
-                f"scaling must be one word, or one for each of the {len(names)} feature views; "
-                f"got {len(scaling)}."
-            )
-        by_view = dict(zip(names, scaling, strict=True))
-    by_view = {name: "none" if kind is None else kind for name, kind in by_view.items()}
-    for kind in by_view.values():
-        check_choice("scaling", kind, choices)
-    return by_view
-
-
-def _present_rows(views: MultiView, name: str) -> View:
-    rows = views.rows_with(name)
-    view: View = views[name]
-    return view if rows is None else view[rows]
-
-
-def _among_zeros(scaled: View, rows: np.ndarray, n_samples: int) -> View:
-    """Lay out some samples' rows among all samples, zeros elsewhere."""
-    shape = (n_samples, scaled.shape[1])
-    if isinstance(scaled, sparse.csr_array):
-        lengths = np.zeros(n_samples + 1, dtype=scaled.indptr.dtype)
-        lengths[rows + 1] = np.diff(scaled.indptr)
-        return sparse.csr_array((scaled.data, scaled.indices, lengths.cumsum()), shape=shape)
-    laid = np.zeros(shape, dtype=scaled.dtype)
-    laid[rows] = scaled
-    return laid

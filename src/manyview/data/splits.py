@@ -1,4 +1,4 @@
-"""Splits: which samples keep their label, drawn by one of the field's two protocols."""
+"""Draw the samples that keep their label, stratified by class or at random."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.errors import InputError
-from manyview.validation import check_choice
+from manyview.validation import RandomState, as_generator, check_choice
 
 PROTOCOLS = ("stratified", "random")
 ROUNDING_SLACK = 1e-9  # 0.29 * 100 is 28.999999999999996 in binary
@@ -18,27 +18,26 @@ def draw_labeled(
     ratio: float,
     *,
     protocol: str = "stratified",
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> np.ndarray:
     """Mark a random `ratio` of the samples as labeled.
 
     Parameters
     ----------
     labels
-        One label a sample. Samples whose label is unknown (-1, None, NaN) are never
-        drawn and do not count.
+        One label per sample. Samples with an unknown label (-1, None, NaN) are never drawn and do
+        not count.
     ratio
-        Share of the samples to draw, above 0 and at most 1.
+        Fraction of the samples to draw, above 0 and at most 1.
     protocol
-        `stratified` draws max(1, round(ratio n_c)) samples of each class of n_c samples,
-        halves rounded up. `random` draws floor(ratio m) of all m samples, so a class may
-        stay without a label.
+        `stratified` draws max(1, round(ratio n_c)) of the n_c samples of each class, halves
+        rounded up. `random` draws floor(ratio m) of all m samples, so a class may get no label.
     random_state
         Seed or generator.
 
     Returns
     -------
-    A boolean mask, one entry a sample.
+    is_labeled : [sample] booleans
 
     Examples
     --------
@@ -52,7 +51,7 @@ def draw_labeled(
     known = np.flatnonzero(is_known(values))
     if len(known) == 0:
         raise InputError("labels must hold at least one known label; got none.")
-    rng = _generator(random_state)
+    rng = as_generator(random_state)
     is_labeled = np.zeros(len(values), dtype=bool)
     if protocol == "random":
         n_drawn = math.floor(ratio * len(known) + ROUNDING_SLACK)
@@ -74,12 +73,12 @@ def hide_labels(
     keep: float,
     *,
     protocol: str = "stratified",
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> np.ndarray:
-    """Copy the labels and hide all but a random share of them.
+    """Return a copy of the labels with all but a random fraction hidden.
 
-    Hidden labels are -1 among numbers and None among texts and booleans. `keep` is the
-    `ratio` of `draw_labeled`, which also explains the other parameters.
+    Hidden labels are -1 among numbers and None among texts and booleans. `keep` is the `ratio` of
+    `draw_labeled`; the other parameters are the same.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def hide_labels(
 def _label_vector(labels: Any) -> np.ndarray:
     values = np.asarray(labels)
     if values.ndim != 1:
-        raise InputError(f"labels must be 1-D, one a sample; got {values.ndim}-D.")
+        raise InputError(f"labels must be 1-D, one per sample; got {values.ndim}-D.")
     return values
 
 
@@ -102,15 +101,3 @@ def _samples_by_class(values: np.ndarray, known: np.ndarray) -> list[np.ndarray]
     for sample, label in zip(known.tolist(), values[known].tolist(), strict=True):
         samples.setdefault(label, []).append(sample)
     return [np.array(members) for members in samples.values()]
-
-
-def _generator(random_state: object) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None:
-        return np.random.default_rng()
-    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
-        return np.random.default_rng(int(random_state))
-    raise InputError(
-        f"random_state must be None, a whole number from 0 or a Generator; got {random_state!r}."
-    )

@@ -1,4 +1,4 @@
-"""MultiView: several descriptions of the same samples, indexed by row like one array."""
+"""MultiView: named views of the same samples, indexed by row like one array."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -7,41 +7,42 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manyview.data.coerce import as_matrix, given_mask, open_views
+from manyview.data.coerce import as_matrix, name_views, presence_mask
+from manyview.data.rows import View, is_all_nan, nonfinite_rows
 from manyview.errors import InputError
 
-View = np.ndarray | sparse.csr_array
+__all__ = ["MultiView", "Rows", "View", "check_views"]
+
 Rows = Any  # whatever numpy accepts as a row index
-BLOCK_BYTES = 2**26  # of a view brought to float64 at a time
 
 
 class MultiView:
     """Named views of the same samples, in the same order.
 
-    Rows are taken over all views at once, so scikit-learn's `cross_val_score` and
-    `GridSearchCV` work on it unchanged.
+    Indexing takes rows of all views at once, so scikit-learn's `cross_val_score` and
+    `GridSearchCV` accept a `MultiView`.
 
-    A sample may lack whole views: where `present` says so, or where its row in a view is all NaN.
-    What such a row holds is never looked at.
+    A sample may lack whole views: where `present` is False, or where its row in a view is all
+    NaN. The values of such a row are never used.
 
     Parameters
     ----------
     views
         A dict of name -> view, a list or tuple of views (named `view1`, `view2`, ...),
-        one 2-D array (one view), a data frame whose columns have two levels (the view's name and
-        the column's), a MuData (each part's X is a view, observations absent from a part lack
-        it), an AnnData, or another `MultiView`. A view is a 2-D array, a scipy sparse matrix or
-        a data frame of pandas or polars, samples in rows.
+        one 2-D array (one view), a data frame with two-level columns (view name, column name), a
+        MuData (the X of each modality is a view; observations absent from a modality lack it), an
+        AnnData, or another `MultiView`. A view is a 2-D array, a scipy sparse matrix, or a pandas
+        or polars data frame, samples in rows.
     graphs
-        Names of the views that are graphs: square, entry [i, j] the weight of the edge
-        between samples i and j. Rows taken from a graph keep all its columns, so a model
-        fitted on some rows can find the edges of the others to them.
+        Names of the views that are precomputed graphs: square matrices whose entry [i, j] is the
+        weight of the edge between samples i and j. Rows of a graph keep all columns, so a model
+        fitted on some rows can find their edges to the others.
     columns
-        Names of the columns of some views, by the view's name; data frames bring their own.
-        With them, new samples may come with their columns in another order.
+        Column names by view name; data frames bring their own. Named columns of new samples may
+        come in another order.
     present
-        Which samples have which views: booleans [sample, view], or a dict of some views' names
-        -> booleans [sample]. None where all have all.
+        Which samples have which views: booleans [sample, view], or a dict of view name ->
+        booleans [sample]. None means that every sample has every view.
 
     Examples
     --------
@@ -70,26 +71,26 @@ class MultiView:
         self.positions: np.ndarray
         self.n_original: int
         self.columns: dict[str, tuple[str, ...]]
-        self._mask: np.ndarray | None = None  # as given; rows of NaN are found when asked for
-        self._unfinite: dict[str, np.ndarray] = {}
+        self._mask: np.ndarray | None = None  # as passed; rows of NaN are found on first use
+        self._nonfinite: dict[str, np.ndarray] = {}
         if isinstance(views, MultiView):
             self._views = dict(views.items())
             self.graph_names = frozenset(views.graph_names | set(graphs))
             self.positions, self.n_original = views.positions, views.n_original
             self.columns = dict(views.columns)
-            self._mask, self._unfinite = views._mask, views._unfinite
+            self._mask, self._nonfinite = views._mask, views._nonfinite
         else:
-            given = open_views(views)
-            self._views = {name: as_matrix(view, name) for name, view in given.views.items()}
-            self.columns = dict(given.columns)
+            named = name_views(views)
+            self._views = {name: as_matrix(view, name) for name, view in named.views.items()}
+            self.columns = dict(named.columns)
             self.graph_names = frozenset(graphs)
             self._check_same_samples()
             n_samples = len(self)
-            # Where each sample stood in the set it was first given with: graph columns.
+            # Position of each sample in the original set: its column in a graph.
             self.positions, self.n_original = np.arange(n_samples), n_samples
-            self._mask = given_mask(given.present, self.names, n_samples)
+            self._mask = presence_mask(named.present, self.names, n_samples)
         self.columns.update({name: tuple(names) for name, names in (columns or {}).items()})
-        mask = given_mask(present, self.names, len(self))
+        mask = presence_mask(present, self.names, len(self))
         if mask is not None:
             self._mask = mask if self._mask is None else self._mask & mask
         for name in self.graph_names - set(self._views):
@@ -109,7 +110,7 @@ class MultiView:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The views' names, in order."""
+        """Names of the views, in order."""
         return tuple(self._views)
 
     @property
@@ -133,20 +134,20 @@ class MultiView:
         shape = (len(self), self.n_views)
         present = np.ones(shape, dtype=bool) if self._mask is None else self._mask.copy()
         for number, (name, view) in enumerate(self._views.items()):
-            rows = self.unfinite_rows(name)
-            present[rows[_is_all_nan(view, rows)], number] = False
+            rows = self.nonfinite_rows(name)
+            present[rows[is_all_nan(view, rows)], number] = False
         return present
 
     def rows_with(self, name: str) -> np.ndarray | None:
-        """Rows of the samples that have a view; None where all have it."""
+        """Rows of the samples that have a view; None if all have it."""
         present = self.present[:, self.names.index(name)]
         return None if present.all() else np.flatnonzero(present)
 
-    def unfinite_rows(self, name: str) -> np.ndarray:
-        """Rows of a view that hold NaN or infinity, whether the samples have it or not."""
-        if name not in self._unfinite:
-            self._unfinite[name] = _unfinite_rows(self._views[name])
-        return self._unfinite[name]
+    def nonfinite_rows(self, name: str) -> np.ndarray:
+        """Rows of a view that hold NaN or infinity, those of absent samples included."""
+        if name not in self._nonfinite:
+            self._nonfinite[name] = nonfinite_rows(self._views[name])
+        return self._nonfinite[name]
 
     def items(self) -> Iterable[tuple[str, View]]:
         """(name, view) pairs, in order."""
@@ -174,26 +175,26 @@ class MultiView:
         taken._views = {name: view[rows] for name, view in self._views.items()}
         taken.graph_names, taken.columns = self.graph_names, self.columns
         taken.positions, taken.n_original = self.positions[rows], self.n_original
-        taken._mask, taken._unfinite = None if self._mask is None else self._mask[rows], {}
+        taken._mask, taken._nonfinite = None if self._mask is None else self._mask[rows], {}
         return taken
 
     def with_views(
         self, views: Mapping[str, View], columns: Mapping[str, Sequence[str]] | None = None
     ) -> "MultiView":
-        """Put other values in the place of some views; who has which view stays.
+        """Replace the values of some views; `present` stays the same.
 
-        `columns` names the columns of these; without it they keep the names they had.
+        `columns` names their columns; without it they keep their names.
         """
         changed = MultiView(self, present=self.present)
         changed._views.update(views)
-        changed._unfinite = {}
+        changed._nonfinite = {}
         if columns is not None:
             kept = {name: own for name, own in self.columns.items() if name not in views}
             changed.columns = kept | {name: tuple(own) for name, own in columns.items()}
         return changed
 
     def with_columns_as(self, columns: Mapping[str, Sequence[str]]) -> "MultiView":
-        """Put columns into the given order, by name; views without names stay as they are."""
+        """Reorder columns by name; views without column names stay as they are."""
         ordered = MultiView(self)
         for name, wanted in columns.items():
             given = self.columns.get(name, tuple(wanted))
@@ -221,12 +222,12 @@ class MultiView:
 def check_views(
     views: Any, *, may_lack_values: bool = False, sample_names: Sequence[str] | None = None
 ) -> MultiView:
-    """Turn what a user calls views into a checked `MultiView`.
+    """Convert the input of a user to a `MultiView`, and check it.
 
-    Every view is numeric, two-dimensional and not empty, and all hold the same number of
-    samples. Samples may lack whole views, but each has one, and each view has a sample. What is
-    there is finite; with `may_lack_values` single values may be NaN. `sample_names` are for
-    errors; without them samples are named by their rows.
+    Every view must be numeric, two-dimensional and not empty, and all must hold the same number
+    of samples. Samples may lack views, but not all of them. Values must be finite; with
+    `may_lack_values`, single values may be NaN. Errors name samples by `sample_names`, or else by
+    row number.
     """
     checked = views if isinstance(views, MultiView) else MultiView(views)
     for name, view in checked.items():
@@ -246,22 +247,6 @@ def check_views(
     return checked
 
 
-def row_blocks(view: View, n_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
-    """Cut the rows of a view, or the values of a vector, into blocks of `n_bytes` in float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> list(row_blocks(np.zeros((5, 10), dtype=np.float32), n_bytes=160))
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
-    n_rows = view.shape[0]
-    n_values = 2 * view.nnz if isinstance(view, sparse.csr_array) else view.size
-    block = max(1, n_bytes * n_rows // max(8 * n_values, 1))
-    for start in range(0, n_rows, block):
-        yield slice(start, min(start + block, n_rows))
-
-
 def _check_present(views: MultiView, sample_names: Sequence[str] | None) -> None:
     lacks_all = np.flatnonzero(~views.present.any(axis=1))
     if len(lacks_all):
@@ -274,7 +259,7 @@ def _check_present(views: MultiView, sample_names: Sequence[str] | None) -> None
 
 
 def _check_finite(views: MultiView, name: str, may_lack_values: bool) -> None:
-    rows = views.unfinite_rows(name)
+    rows = views.nonfinite_rows(name)
     bad = rows[views.present[rows, views.names.index(name)]]
     if not len(bad):
         return
@@ -288,39 +273,9 @@ def _check_finite(views: MultiView, name: str, may_lack_values: bool) -> None:
         f"{len(views)} rows, the first is row {bad[0]}. Every value must be finite: remove or "
         "fill these rows"
         + (
-            ", or let mgcn-dns fill single values with missing='impute'. A row that is NaN "
-            "throughout is a sample that lacks the view."
+            ", or let manyview or mgcn-dns fill single values with missing='impute'. A row of "
+            "only NaN is a sample that lacks the view."
             if is_nan
             else "."
         )
     )
-
-
-def _unfinite_rows(view: View) -> np.ndarray:
-    """Rows that hold NaN or infinity, ascending."""
-    values = view.data if isinstance(view, sparse.csr_array) else view
-    nobody = np.empty(0, dtype=np.int64)
-    if values.dtype.kind != "f":
-        return nobody
-    found = [nobody]
-    for block in row_blocks(values):
-        is_finite = np.isfinite(values[block])
-        if not is_finite.all():
-            found.append(
-                block.start + np.flatnonzero(~is_finite.reshape(len(is_finite), -1).all(1))
-            )
-    places = np.concatenate(found)
-    if isinstance(view, sparse.csr_array):
-        places = np.unique(np.searchsorted(view.indptr, places, side="right") - 1)
-    return places
-
-
-def _is_all_nan(view: View, rows: np.ndarray) -> np.ndarray:
-    """Say of each of some rows whether all of its values are NaN."""
-    if not len(rows):
-        return np.empty(0, dtype=bool)
-    chosen = view[rows]
-    if isinstance(chosen, sparse.csr_array):
-        is_nan = sparse.csr_array((np.isnan(chosen.data), chosen.indices, chosen.indptr))
-        return np.asarray(np.asarray(is_nan.sum(axis=1)).ravel() == view.shape[1])
-    return np.asarray(np.isnan(chosen).all(axis=1))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manyview.data.views import View, row_blocks
+from manyview.data.rows import View, row_blocks
 
 BLOCK_BYTES = 64 * 2**20  # one block of distances; bounds the memory at any number of samples
 POINT_BYTES = 2**28  # points brought to float64 at a time

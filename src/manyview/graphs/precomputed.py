@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from manyview.data.rows import scatter_rows
 from manyview.data.views import MultiView
 from manyview.errors import InputError
 
@@ -32,7 +33,8 @@ def check_given_graph(views: MultiView, name: str, n_columns: int) -> sparse.csr
     graph = sparse.csr_array(views[name]).astype(np.float64)
     rows = views.rows_with(name)
     if rows is not None:
-        graph = _only_rows(graph, rows)
+        kept = sparse.csr_array(graph[rows])
+        graph = sparse.csr_array(scatter_rows(kept, rows, len(views)))
     if graph.shape[1] != n_columns:
         raise InputError(
             f"view {name!r} is a graph and must have one column for each of the {n_columns} "
@@ -44,10 +46,3 @@ def check_given_graph(views: MultiView, name: str, n_columns: int) -> sparse.csr
             f"got {graph.data.min():g}."
         )
     return graph
-
-
-def _only_rows(graph: sparse.csr_array, rows: np.ndarray) -> sparse.csr_array:
-    kept = sparse.csr_array(graph[rows])
-    starts = np.zeros(graph.shape[0] + 1, dtype=kept.indptr.dtype)
-    starts[rows + 1] = np.diff(kept.indptr)
-    return sparse.csr_array((kept.data, kept.indices, starts.cumsum()), shape=graph.shape)

@@ -1,1 +1,1 @@
-"""Doors to other packages: MuData, PyTorch Geometric, scikit-learn transformers."""
+"""Work with other packages: MuData, PyTorch Geometric, scikit-learn transformers."""

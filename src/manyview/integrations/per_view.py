@@ -1,37 +1,36 @@
-"""PerView: a scikit-learn transformer on each view of a `MultiView`, ahead of any method."""
+"""PerView: apply scikit-learn transformers to the views of a `MultiView`."""
 
 from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from manyview.data.coerce import as_matrix
 from manyview.data.cross_validation import TransductiveViews
 from manyview.data.labels import UNKNOWN, check_labels
-from manyview.data.views import MultiView, View, check_views
+from manyview.data.rows import scatter_rows
+from manyview.data.views import MultiView, check_views
 from manyview.errors import InputError
 from manyview.validation import check_choice
 
 
 class PerView(TransformerMixin, BaseEstimator):
-    """Apply a scikit-learn transformer to each view, or its own to each.
+    """Apply one scikit-learn transformer to every view, or a different one to each.
 
-    Every view gets a copy of its own, fitted on the samples that have the view; samples that
-    lack it still lack it afterwards. Views that are graphs, and views that a dict does not name,
-    stay as they are. The result is a `MultiView`, so a method can follow in a `Pipeline`.
+    Each view gets its own copy, fitted on the samples that have the view; samples that lack it
+    still lack it in the result. Graphs, and views that a dict does not name, do not change. The
+    result is a `MultiView`, so a method can follow in a `Pipeline`.
 
     Parameters
     ----------
     transformer
-        A transformer for all feature views, or a dict of a view's name -> transformer. Its
-        parameters are set as in a `Pipeline`: `transformer__n_components`, or with a dict
-        `rna__n_components`.
+        A transformer for all feature views, or a dict of view name -> transformer. Parameters are
+        set as in a `Pipeline`: `transformer__n_components`, or with a dict `rna__n_components`.
     with_labels
-        Whether to fit on the labeled samples alone, with their labels, as transformers that
-        choose columns by them need it; otherwise on all samples, without labels.
+        Whether to fit on the labeled samples only, with their labels, as supervised feature
+        selection requires; otherwise on all samples, without labels.
 
     Attributes
     ----------
@@ -64,7 +63,7 @@ class PerView(TransformerMixin, BaseEstimator):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; `rna__n_components` is that of the transformer of view `rna`."""
+        """Set parameters; `rna__n_components` belongs to the transformer of view `rna`."""
         for name in ("transformer", "with_labels"):
             if name in params:
                 setattr(self, name, params.pop(name))
@@ -84,7 +83,7 @@ class PerView(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit a copy of the transformer on each view, from the samples that have it."""
-        views = self._open(X)
+        views = self._check_views(X)
         self.view_names_, self.columns_ = list(views.names), dict(views.columns)
         by_view = self.transformer
         if not isinstance(by_view, Mapping):
@@ -94,7 +93,7 @@ class PerView(TransformerMixin, BaseEstimator):
         y_encoded = None
         if self.with_labels:
             _, y_encoded = check_labels(
-                X.spread(y) if isinstance(X, TransductiveViews) else y, len(views)
+                X.expand_labels(y) if isinstance(X, TransductiveViews) else y, len(views)
             )
         self.transformers_ = {}
         for name, transformer in by_view.items():
@@ -106,9 +105,9 @@ class PerView(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> MultiView | TransductiveViews:
-        """Transform each view of the samples that have it; `TransductiveViews` stay such."""
+        """Transform each view; `TransductiveViews` give `TransductiveViews`."""
         check_is_fitted(self)
-        views = self._open(X)
+        views = self._check_views(X)
         if set(views.names) != set(self.view_names_):
             raise InputError(
                 f"views must be those of the fit ({', '.join(self.view_names_)}); "
@@ -119,9 +118,9 @@ class PerView(TransformerMixin, BaseEstimator):
         for name, transformer in self.transformers_.items():
             rows = _rows_of(views, name)
             if not len(rows):
-                rows = np.arange(1)  # the width of what nobody has
+                rows = np.arange(1)  # one row, for the number of columns
             values = as_matrix(transformer.transform(views[name][rows]), name)
-            changed[name] = _spread(values, rows, len(views))
+            changed[name] = scatter_rows(values, rows, len(views))
             if hasattr(transformer, "get_feature_names_out"):
                 named = transformer.get_feature_names_out(self.columns_.get(name))
                 columns[name] = [str(column) for column in named]
@@ -129,30 +128,16 @@ class PerView(TransformerMixin, BaseEstimator):
         return X.with_views(result) if isinstance(X, TransductiveViews) else result
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Accept what a `Pipeline` passes on to its steps; the result stays a `MultiView`."""
+        """Do nothing: a `Pipeline` calls this for each step; the result stays a `MultiView`."""
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "transformers_")
 
-    def _open(self, X: Any) -> MultiView:
+    def _check_views(self, X: Any) -> MultiView:
         return check_views(X.views if isinstance(X, TransductiveViews) else X, may_lack_values=True)
 
 
 def _rows_of(views: MultiView, name: str) -> np.ndarray:
     rows = views.rows_with(name)
     return np.arange(len(views)) if rows is None else rows
-
-
-def _spread(values: View, rows: np.ndarray, n_samples: int) -> View:
-    """Lay rows out over all samples; zeros for those that lack the view."""
-    if len(rows) == n_samples:
-        return values
-    if isinstance(values, sparse.csr_array):
-        starts = np.zeros(n_samples + 1, dtype=np.int64)
-        starts[rows + 1] = np.diff(values.indptr)
-        shape = (n_samples, values.shape[1])
-        return sparse.csr_array((values.data, values.indices, starts.cumsum()), shape=shape)
-    laid = np.zeros((n_samples, values.shape[1]), dtype=values.dtype)
-    laid[rows] = values
-    return laid

@@ -1,4 +1,4 @@
-"""PyTorch Geometric: views and fitted models as its `Data`, and its `Data` as views."""
+"""Convert views and fitted models to PyTorch Geometric's `Data`, and `Data` to views."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from manyview.data.checksums import views_checksum
@@ -17,34 +19,35 @@ from manyview.data.views import MultiView, View, check_views
 from manyview.errors import InputError, InputTypeError
 from manyview.validation import check_choice
 
-NODES = "sample"  # the node type of what `to_pyg` makes
-FEATURES, PRESENT = "x_", "has_"  # before a view's name
+NODES = "sample"  # node type of a `HeteroData` from `to_pyg`
+FEATURES, PRESENT = "x_", "has_"  # prefixes of view names
 
 
 def to_pyg(source: Any, labels: Any = None) -> Any:
-    """Turn views, or a fitted model, into a `torch_geometric` `Data` or `HeteroData`.
+    """Convert views, or a fitted model, to a `torch_geometric` `Data` or `HeteroData`.
 
-    Of views: one feature view is `x`, several are `x_<name>`, float32; where samples lack a
-    view, its rows are zeros and `has_<name>` says who has it. A given graph is `edge_index` with
-    `edge_weight`; more than one make a `HeteroData` with an edge type each.
+    From views: one feature view becomes `x`, several become `x_<name>`, in float32. If samples
+    lack a view, their rows are zeros and the mask `has_<name>` marks the samples that have it. A
+    precomputed graph becomes `edge_index` with `edge_weight`; several graphs give a `HeteroData`
+    with one edge type each.
 
-    Of a fitted model: a `Data` for any network of yours. `x` is what the model's network gets,
-    the scaled views side by side, `edge_index` with `edge_weight` the graph it selected, and
-    `probabilities` what it found.
+    From a fitted model: a `Data` for any network. `x` is the input of the model's network (the
+    scaled views side by side), `edge_index` with `edge_weight` is the selected graph, and
+    `probabilities` are the predictions.
 
     Parameters
     ----------
     source
-        What `MultiView` takes, or a fitted method that has a graph.
+        Input of `MultiView`, or a fitted method that has a graph.
     labels
-        One a sample, -1 or None where unknown. They become `y`, class numbers, -1 where unknown,
-        with `train_mask`, and the classes themselves are `classes`. A model brings its own.
+        One label per sample, -1 or None where unknown; only for views. They become `y` (class
+        numbers, -1 where unknown), `train_mask` and `classes`. A model uses those of its fit.
     """
     library = import_extra("torch_geometric", "to_pyg", "pyg").data
-    if hasattr(source, "label_distributions_"):
+    if isinstance(source, ClassifierMixin):
         if labels is not None:
-            raise InputError("labels are for views; a fitted model brings those of its fit.")
-        return _of_model(source, library)
+            raise InputError("labels are for views; a fitted model uses those of its fit.")
+        return _from_model(source, library)
     views = check_views(source)
     graphs = [name for name in views.names if name in views.graph_names]
     data = library.Data() if len(graphs) < 2 else library.HeteroData()
@@ -70,33 +73,34 @@ def to_pyg(source: Any, labels: Any = None) -> Any:
 def from_pyg(
     data: Any, *, node_type: str | None = None, label_mask: str | None = "train_mask"
 ) -> Dataset:
-    """Turn a `torch_geometric` `Data` or `HeteroData` into views and labels.
+    """Convert a `torch_geometric` `Data` or `HeteroData` to views and labels.
 
-    `x`, and everything whose name begins with `x_`, is a feature view; every `edge_index` is a
-    given graph, weighted by `edge_weight` or by `edge_attr` of one column. Labels are `y`, -1
-    where `label_mask` says that the network is not to see them.
+    `x`, and every attribute that begins with `x_`, becomes a feature view. Every `edge_index`
+    becomes a graph, weighted by `edge_weight` or by an `edge_attr` of one column. Labels are `y`,
+    -1 where `label_mask` is False.
 
     Parameters
     ----------
     data
-        With the features of all nodes.
+        A graph with features of all nodes.
     node_type
-        The nodes of a `HeteroData` to label; None takes those that have `y`. Edges to nodes of
+        Node type of a `HeteroData` to label; None takes the one that has `y`. Edges to nodes of
         other types are left out.
     label_mask
         Name of the mask of known labels; None takes every label as known.
     """
-    if not hasattr(data, "to_dict") or not hasattr(data, "node_stores"):
+    library = import_extra("torch_geometric", "from_pyg", "pyg").data
+    if not isinstance(data, (library.Data, library.HeteroData)):
         raise InputTypeError(
             f"data must be a Data or HeteroData of torch_geometric; got {type(data).__name__}."
         )
-    chosen = _chosen_type(data, node_type)
+    chosen = _chosen_type(data, node_type) if isinstance(data, library.HeteroData) else None
     nodes = data if chosen is None else data[chosen]
     features = dict(_features(nodes))
     if not features:
         raise InputError(
             "data must have features, x of shape [node, feature]; it has "
-            f"{', '.join(data.keys()) or 'nothing'}. Set data.x, or give the graph alone to "
+            f"{', '.join(data.keys()) or 'nothing'}. Set data.x, or pass the graph alone to "
             "MultiView, as a view named in graphs=."
         )
     n_nodes = next(iter(features.values())).shape[0]
@@ -125,29 +129,30 @@ def from_pyg(
     )
 
 
-def _of_model(model: Any, library: Any) -> Any:
-    graph = getattr(model, "selected_graph_", None)
+def _from_model(model: Any, library: Any) -> Any:
+    check_is_fitted(model)
+    graph = model.selected_graph_
     if graph is None:
         raise InputError(
-            f"{model.card.title} learns no graph to hand on. Pass its views instead of the model."
+            f"to_pyg needs a model with a graph; {model.card.title} learns none. Pass its views."
         )
     edge_index, edge_weight = _edges(graph)
     data = library.Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=graph.shape[0])
-    inductive_state = model.inductive_state_
-    if inductive_state.input_scaling is not None:
-        data.x = _network_input(inductive_state)
+    if model.inductive_state_.input_scaling is not None:
+        data.x = _network_input(model)
     data.probabilities = torch.from_numpy(model.label_distributions_.astype(np.float32))
     _put_labels(data, model.classes_, model.y_)
     return data
 
 
-def _network_input(inductive_state: Any) -> Tensor:
-    """Put the scaled views side by side, centered: [node, feature]."""
-    anchors = [anchor for anchor in inductive_state.anchors.values() if hasattr(anchor, "features")]
-    scaled = [anchor.features for anchor in anchors]
-    present = np.column_stack([anchor.degrees > 0 for anchor in anchors])
-    shares, means = inductive_state.input_scaling.row_centers(scaled, present)
-    return _dense(inductive_state.input_scaling(scaled, present)) - _dense(shares @ means)
+def _network_input(model: Any) -> Tensor:
+    """Return the scaled views side by side, centered: [node, feature]."""
+    state, scaling = model.inductive_state_, model.inductive_state_.input_scaling
+    indexes = [state.anchors[name] for name in model.scaling_]  # of the feature views
+    scaled = [index.features for index in indexes]
+    present = np.column_stack([index.degrees > 0 for index in indexes])
+    weights, means = scaling.row_centers(scaled, present)
+    return _dense(scaling(scaled, present)) - _dense(weights @ means)
 
 
 def _put_labels(nodes: Any, classes: np.ndarray, y_encoded: np.ndarray) -> None:
@@ -167,10 +172,8 @@ def _edges(graph: Any) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(ends), torch.from_numpy(edges.data.astype(np.float32))
 
 
-def _chosen_type(data: Any, node_type: str | None) -> str | None:
-    """Type of the nodes to label; None for a `Data`, whose nodes have no types."""
-    if not hasattr(data, "node_types"):
-        return None
+def _chosen_type(data: Any, node_type: str | None) -> str:
+    """Return the type of the nodes to label."""
     types = list(data.node_types)
     if node_type is not None:
         check_choice("node_type", node_type, types)
@@ -178,8 +181,8 @@ def _chosen_type(data: Any, node_type: str | None) -> str | None:
     chosen = [one for one in types if "y" in data[one]] or types
     if len(chosen) != 1:
         raise InputError(
-            f"data hold nodes of {len(types)} types, {', '.join(types)}, and which of them to "
-            "label is not clear. Pass node_type=."
+            f"data has nodes of {len(types)} types, {', '.join(types)}. Pass node_type= to choose "
+            "the nodes to label."
         )
     return str(chosen[0])
 
@@ -201,11 +204,11 @@ def _matrix(value: Tensor, name: str) -> View:
 
 
 def _edge_stores(data: Any, chosen: str | None, notes: list[str]) -> dict[str, Any]:
-    """Find the graphs between the chosen nodes, by the names of their edge types."""
+    """Return the graphs between nodes of the chosen type, by edge type."""
     if chosen is None:
         if "adj_t" in data:
             raise InputError(
-                "data has adj_t in the place of edge_index. Leave out the transform ToSparseTensor."
+                "data must have edge_index; got adj_t. Leave out the transform ToSparseTensor."
             )
         return {} if data.edge_index is None else {"graph": data}
     stores = {}
@@ -219,8 +222,8 @@ def _edge_stores(data: Any, chosen: str | None, notes: list[str]) -> dict[str, A
 
 def _graph(store: Any, n_nodes: int) -> sparse.csr_array:
     rows, columns = store.edge_index.cpu().numpy()
-    weights = getattr(store, "edge_weight", None)
-    attributes = getattr(store, "edge_attr", None)
+    held = store.to_dict()
+    weights, attributes = held.get("edge_weight"), held.get("edge_attr")
     if weights is None and attributes is not None and attributes.numel() == len(rows):
         weights = attributes.reshape(-1)
     if weights is None:
@@ -229,7 +232,7 @@ def _graph(store: Any, n_nodes: int) -> sparse.csr_array:
         values = weights.detach().cpu().numpy()
     graph = sparse.csr_array((values, (rows, columns)), shape=(n_nodes, n_nodes))
     if weights is None:
-        graph.data[:] = 1  # an edge given twice is one edge
+        graph.data[:] = 1  # a repeated edge is one edge
     return graph
 
 
@@ -241,18 +244,18 @@ def _labels(nodes: Any, label_mask: str | None, notes: list[str]) -> np.ndarray 
         labels = labels[:, 0]
     if labels.ndim != 1 or labels.dtype.kind not in "iu":
         raise InputError(
-            f"y must hold one class number a node; got shape {labels.shape}, dtype {labels.dtype}."
+            f"y must hold one class number per node; got {labels.dtype} of shape {labels.shape}."
         )
     labels = labels.astype(np.int64)
     if label_mask is None:
         return labels
     if label_mask not in nodes:
-        notes.append(f"There is no {label_mask}: every label is known.")
+        notes.append(f"There is no {label_mask}, so every label is known.")
         return labels
     mask = nodes[label_mask].cpu().numpy()
     if mask.shape != labels.shape:
         raise InputError(
-            f"{label_mask} must hold one boolean a node; got shape {mask.shape} for {len(labels)} "
-            "nodes. Choose one of several splits first."
+            f"{label_mask} must hold one boolean per node; got shape {mask.shape} for "
+            f"{len(labels)} nodes. Choose one of several splits first."
         )
     return np.where(mask, labels, UNKNOWN)

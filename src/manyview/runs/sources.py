@@ -6,7 +6,7 @@ from pathlib import Path
 
 from manyview.data.catalog.cards import CATALOG, DatasetCard
 from manyview.data.catalog.load import load_dataset
-from manyview.data.catalog.paths import AMBIGUOUS_NAME, check_here, find_card, locate_file
+from manyview.data.catalog.paths import AMBIGUOUS_NAME, check_available, find_card, locate_file
 from manyview.data.dataset import Dataset
 from manyview.data.io.readers import read_views
 from manyview.data.io.reading import ReadOptions
@@ -57,7 +57,7 @@ class DataSource:
         """Refuse a data set of the catalog whose file is not here, without opening it."""
         card = self._card()
         if card is not None:
-            check_here(card, self.data_dir)
+            check_available(card, self.data_dir)
 
     def paths(self) -> list[Path]:
         """Absolute paths of what is read; none for data that need no file."""

@@ -1,1 +1,1 @@
-"""What the operating system gives: files, memory, progress on the terminal."""
+"""Files, memory, settings of the process, and progress on the terminal."""

@@ -1,4 +1,4 @@
-"""Settings of the whole process: the folder of cached neighbors, and the memory limit.
+"""Process-wide settings: the cache folder and the memory limit.
 
 As in scikit-learn, `set_config` changes them for the process and `config_context` for a block.
 """
@@ -19,16 +19,16 @@ UNCHANGED: Any = object()
 
 @dataclass(frozen=True)
 class Config:
-    """Settings of the process.
+    """Process-wide settings.
 
     Attributes
     ----------
     cache_dir
-        Folder in which fits keep neighbors and other costly steps; later fits on the same views
-        read them from there. None keeps nothing.
+        Folder where fits store neighbors and other costly results for later fits on the same
+        views. None stores nothing.
     max_memory
-        GB that a fit may use; "auto" is what is free. A fit that needs more is refused before it
-        starts.
+        GB that a fit may use; "auto" means all free memory. A fit that needs more is refused
+        before it starts.
     """
 
     cache_dir: str | Path | None = None
@@ -40,7 +40,7 @@ _CONFIG: ContextVar[Config | None] = ContextVar("manyview_config", default=None)
 
 
 def get_config() -> Config:
-    """Return the settings in force.
+    """Return the current settings.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _changed(config: Config, cache_dir: Any, max_memory: Any) -> Config:
 
 
 def check_cache_dir(cache_dir: object) -> None:
-    """Refuse a cache that is no path, or where no folder can be."""
+    """Refuse a cache folder that is not a path, or that is a file."""
     if cache_dir is None:
         return
     if not isinstance(cache_dir, (str, os.PathLike)):

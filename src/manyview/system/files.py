@@ -1,4 +1,4 @@
-"""Write files whole or not at all."""
+"""Write files atomically: whole or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from manyview.errors import DataFileError
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file through a temporary one, so that nobody ever sees half of it."""
+    """Write a file through a temporary one, so that no reader ever sees half of it."""
     data = content.encode() if isinstance(content, str) else content
     with whole_file(path) as temporary:
         temporary.write_bytes(data)
@@ -17,9 +17,9 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Offer a temporary path to write to; rename it to `path` when all went well.
+    """Yield a temporary path to write to, and rename it to `path` if the block succeeds.
 
-    A full disk or a folder that may not be written leaves `path` as it was.
+    If the block fails, for example on a full disk, `path` stays as it was.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -29,7 +29,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     except OSError as error:
         raise DataFileError(
-            f"{path} could not be written: {error.strerror or error}. Nothing there was changed."
+            f"{path} could not be written: {error.strerror or error}. Nothing was changed."
         ) from error
     finally:
         with suppress(OSError):

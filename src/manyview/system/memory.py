@@ -1,4 +1,4 @@
-"""How much memory is left, and the refusal of work that would not fit."""
+"""Free memory, peak memory, and refusal of work that does not fit."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ GB = 2**30
 
 
 def free_memory() -> float:
-    """Memory this process may still take, in GB: the machine's or its container's."""
+    """Return the memory in GB that this process can still use, container limits included."""
     limits = [_machine_memory()]
     group = Path("/sys/fs/cgroup")
     for limit, used in (
@@ -21,15 +21,15 @@ def free_memory() -> float:
     ):
         try:
             limits.append(int((group / limit).read_text()) - int((group / used).read_text()))
-        except (OSError, ValueError):  # no such container, or no limit ("max")
+        except (OSError, ValueError):  # no container, or no limit ("max")
             continue
     return max(min(limits), 0) / GB
 
 
 def check_memory(needed_gb: float, what: str, way_out: str, *, free_fraction: float = 1.0) -> None:
-    """Refuse work before it starts when it needs more than the memory that may be used.
+    """Refuse work that needs more memory than it may use, before it starts.
 
-    That is `max_memory` of `config_context`; where it is "auto", this fraction of what is free.
+    The limit is `max_memory` of `config_context`; for "auto", `free_fraction` of the free memory.
 
     Examples
     --------
@@ -51,13 +51,13 @@ def check_memory(needed_gb: float, what: str, way_out: str, *, free_fraction: fl
 
 
 def reset_peak_memory() -> None:
-    """Forget the largest memory of this process so far, where the system can."""
+    """Reset the peak memory of this process, where the system supports it."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_memory() -> float:
-    """Return the largest memory of this process since the last reset, or ever, in MB."""
+    """Return the peak memory of this process in MB, since the last reset if there was one."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -69,7 +69,7 @@ def peak_memory() -> float:
 
 
 def _machine_memory() -> float:
-    """Memory that is free or can be made so, in bytes."""
+    """Return the memory that is free or can be freed, in bytes."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -78,5 +78,5 @@ def _machine_memory() -> float:
         pass
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # a system that does not tell
+    except (AttributeError, ValueError, OSError):  # the system does not report it
         return float("inf")

@@ -1,4 +1,4 @@
-"""Progress of long work, on the error stream, so that output stays clean."""
+"""Progress of long work on the error stream, which keeps the output clean."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def epoch_progress(max_epochs: int) -> Iterator[Callable[[int, float], None]]:
-    """Show a bar over epochs; yields a function of the epochs done and the loss."""
+    """Show a progress bar; yields a function that takes the number of epochs and the loss."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -23,7 +23,7 @@ def epoch_progress(max_epochs: int) -> Iterator[Callable[[int, float], None]]:
 
 
 def show_message(line: str) -> None:
-    """Print one line about the work on the error stream."""
+    """Print one line on the error stream."""
     from rich.console import Console
 
     Console(stderr=True, soft_wrap=True, highlight=False).print(line, markup=False)

@@ -1,3 +1,5 @@
+"""Five views of the digit images, each with its invariance."""
+
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier

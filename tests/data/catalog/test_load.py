@@ -1,22 +1,14 @@
+"""Data sets of the catalog are read, named and checked against their cards."""
+
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.io
 
-from manyview.data.catalog.load import CATALOG, find_card, load_dataset
-from manyview.errors import DataFileError, InputError
+from manyview.data.catalog.load import CATALOG, load_dataset
+from manyview.errors import DataFileError
 
-PAPER_SETS = [
-    "bbcnews",
-    "bbcsports",
-    "mnist",
-    "mnist-10k",
-    "caltech101-7",
-    "caltech101-all",
-    "nus-wide",
-    "youtube",
-]
 REAL_FILES = [name for name, card in CATALOG.items() if card.file and card.sha256]
 
 
@@ -40,53 +32,6 @@ def write_mat(folder, card, n_samples=12):
     for position, n_features in enumerate(card.n_features):
         views[0, position] = rng.random((n_samples, n_features))
     scipy.io.savemat(folder / card.file, {"X": views, "Y": np.arange(n_samples) % 3 + 1})
-
-
-@pytest.mark.parametrize("name", CATALOG)
-def test_card_is_complete(name):
-    card = CATALOG[name]
-    assert card.name == name == name.casefold()
-    assert card.title
-    assert card.kind
-    assert card.source
-    assert min(card.n_samples, card.n_classes, *card.n_features) > 1
-    assert not card.view_names or len(card.view_names) == len(card.n_features)
-    assert all(sentence.endswith(".") for sentence in card.defects)
-
-
-def test_catalog_holds_the_papers_eight_and_the_others():
-    assert [name for name in CATALOG if CATALOG[name].paper_name] == PAPER_SETS
-    assert set(CATALOG) - set(PAPER_SETS) == {
-        "caltech101-20",
-        "3sources",
-        "reuters-1200",
-        "scene-15",
-        "rosmap",
-        "acm3025",
-        "digits",
-    }
-
-
-@pytest.mark.parametrize(
-    ("name", "key"),
-    [("BBCsports", "bbcsports"), (" digits ", "digits"), ("Caltech-all", "caltech101-all")],
-)
-def test_names_are_found_in_any_case_and_as_the_paper_writes_them(name, key):
-    assert find_card(name).name == key
-
-
-def test_unknown_name_is_refused_with_a_near_one():
-    with pytest.raises(InputError) as caught:
-        load_dataset("bbcsport")
-    assert str(caught.value) == (
-        "No data set is named 'bbcsport'. Did you mean 'bbcsports'? "
-        "`manyview datasets` lists them all."
-    )
-
-
-def test_name_that_the_paper_uses_for_two_is_refused():
-    with pytest.raises(InputError, match=r"'caltech101-7' .* 'caltech101-20'. Name one of these"):
-        load_dataset("Caltech-20")
 
 
 def test_digits_need_no_file(monkeypatch):

@@ -1,4 +1,4 @@
-"""Made data: planted classes that can be found, and noise that tells nothing."""
+"""Synthetic data: planted classes that can be found, and views of pure noise."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from manyview.data import made
+from manyview.data.catalog import synthetic
 from manyview.data.catalog.synthetic import class_sizes, make_multiview_classification
 from manyview.errors import InputError
 
@@ -79,7 +79,7 @@ def test_class_sizes_add_up_and_leave_no_class_empty(n_samples, weights):
 
 
 def test_blocks_are_all_filled(monkeypatch):
-    monkeypatch.setattr(made, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(synthetic, "BLOCK_ROWS", 7)
     views, labels = make_multiview_classification(50, 2, class_sep=9.0, random_state=0)
     assert knn_accuracy(views["view2"], labels) > 0.9
 

@@ -1,3 +1,5 @@
+"""Several tables joined on sample ids, with labels from any of them."""
+
 import numpy as np
 import pytest
 
@@ -41,7 +43,7 @@ def test_tables_without_ids_are_joined_by_row_order_and_it_says_so(tmp_path):
     (tmp_path / "one.csv").write_text("x,w\n1,1\n2,2\n")
     (tmp_path / "two.csv").write_text("z\n3\n4\n")
     data = read_views([tmp_path / "one.csv", tmp_path / "two.csv"])
-    assert "The tables name no samples; they are joined by row order." in data.notes
+    assert "The tables have no sample ids; they are joined by row order." in data.notes
     assert data.sample_ids.tolist() == ["0", "1"]
 
 
@@ -66,7 +68,7 @@ def test_samples_absent_from_a_table_lack_its_view_and_are_kept(folder):
     assert data.sample_ids.tolist() == ["c", "a", "b", "d"]
     assert data.views.present.tolist() == [[True, True]] * 3 + [[False, True]]
     np.testing.assert_array_equal(data.views["rna"][3], [7, 8])
-    assert "Of the 4 samples 1 lack dna; they are kept." in data.notes
+    assert "1 of 4 samples lack view dna; they are kept and use their other views." in data.notes
 
 
 def test_a_row_that_is_blank_throughout_is_a_sample_without_the_view(folder):
@@ -76,8 +78,8 @@ def test_a_row_that_is_blank_throughout_is_a_sample_without_the_view(folder):
     data = read_views(folder, missing="impute")
     assert data.views.present[:, 1].tolist() == [True, True, False]  # c, a, b
     assert data.notes[1:3] == (
-        "Of the 3 samples 1 lack rna; they are kept.",
-        "Single values are unknown in rna (rows: 1), to be filled in.",
+        "1 of 3 samples lack view rna; they are kept and use their other views.",
+        "Single values are missing in 1 rows of view rna; they will be imputed.",
     )
 
 
@@ -90,7 +92,7 @@ def test_a_sample_that_is_blank_in_every_table_is_refused_by_its_id(folder):
 
 def test_tables_that_share_no_sample_are_refused(folder):
     (folder / "dna.tsv").write_text("id\tm1\nP1\t1\nP2\t2\n")
-    with pytest.raises(DataFileError, match=r"dna\.tsv shares no sample id with the other tables"):
+    with pytest.raises(DataFileError, match=r"dna\.tsv has no sample id in common with the other"):
         read_views(folder)
 
 
@@ -111,7 +113,7 @@ def test_missing_must_be_error_or_impute(folder):
 
 def test_doubled_ids_are_refused(folder):
     (folder / "rna.csv").write_text(RNA + "a,7,8\n")
-    with pytest.raises(DataFileError, match=r"rna\.csv names 1 sample id\(s\) more than once: a"):
+    with pytest.raises(DataFileError, match=r"rna\.csv has 1 sample id\(s\) more than once: a"):
         read_views(folder)
 
 
@@ -154,13 +156,13 @@ def test_label_columns_that_differ_are_refused(folder):
     data = read_views(folder, label_column="class")
     assert data.labels.tolist() == ["x", "x", "y"]
     assert data.views["rna"].shape == (3, 1)
-    assert "rna.csv column label is not used: labels are given." in data.notes
+    assert "rna.csv column label is not used: other labels were passed." in data.notes
 
 
 def test_equally_named_label_columns_that_differ_are_refused(folder):
     (folder / "rna.csv").write_text("id,g1,label\na,1,p\nb,2,q\nc,3,q\n")
     (folder / "dna.tsv").write_text("id\tm1\tlabel\nc\t1\tp\nb\t2\tp\na\t3\tp\n")
-    with pytest.raises(DataFileError, match=r"differ. Remove one of the columns, or give"):
+    with pytest.raises(DataFileError, match=r"differ. Remove one of the columns, or pass"):
         read_views(folder)
 
 
@@ -184,7 +186,7 @@ def test_label_column_beside_a_label_file_does_not_leak_into_the_features(folder
     data = read_views(folder)
     assert data.labels.tolist() == [6, 5, 6]
     assert data.views["rna"].shape == (3, 1)
-    assert "rna.csv column label is not used: labels are given." in data.notes
+    assert "rna.csv column label is not used: other labels were passed." in data.notes
 
 
 def test_tables_without_features_are_refused(tmp_path):

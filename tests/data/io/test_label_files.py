@@ -1,3 +1,5 @@
+"""Labels in a separate file, with and without header and ids."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,7 +45,7 @@ def test_one_of_many_columns_is_found_or_given(tmp_path):
 
 def test_unclear_column_is_refused(tmp_path):
     (tmp_path / "clinic.csv").write_text("id,age,stage\np1,40,2\np2,50,1\n")
-    with pytest.raises(DataFileError, match=r"which column holds the labels.*Pass label_column="):
+    with pytest.raises(DataFileError, match=r"must have one column of labels.*Pass label_column="):
         read_label_file(tmp_path / "clinic.csv")
 
 
@@ -62,7 +64,7 @@ def test_npy_holds_one_label_a_sample(tmp_path, values):
 
 def test_npy_of_other_shape_or_objects_is_refused(tmp_path):
     np.save(tmp_path / "y.npy", np.ones((2, 2)))
-    with pytest.raises(DataFileError, match=r"y\.npy must hold one label a sample"):
+    with pytest.raises(DataFileError, match=r"y\.npy must hold one label per sample"):
         read_label_file(tmp_path / "y.npy")
     np.save(tmp_path / "y.npy", np.array(["a", None], dtype=object))
     with pytest.raises(DataFileError, match=r"y\.npy could not be read as an \.npy array"):
@@ -86,5 +88,5 @@ def test_parquet_holds_ids_and_labels(tmp_path):
 
 def test_unknown_ending_is_refused(tmp_path):
     (tmp_path / "y.doc").write_text("1\n2\n")
-    with pytest.raises(DataFileError, match=r"labels in y\.doc cannot be read: .* one of \.csv"):
+    with pytest.raises(DataFileError, match=r"must end in one of \.csv.*; got y\.doc"):
         read_label_file(tmp_path / "y.doc")

@@ -1,3 +1,8 @@
+"""MATLAB files, of version 5 and 7.3: the layouts of the field, and what is refused."""
+
+import sys
+
+import h5py
 import numpy as np
 import pytest
 import scipy.io
@@ -8,6 +13,8 @@ from manyview.errors import DataFileError, InputError
 
 RNG = np.random.default_rng(0)
 VIEWS = [RNG.random((12, 4)), RNG.random((12, 6))]
+DENSE = RNG.random((12, 4))
+SPARSE = sparse.random_array((12, 6), density=0.3, rng=RNG, format="csc")
 LABELS = np.arange(12) % 3 + 1
 
 
@@ -161,7 +168,7 @@ def test_reader_takes_square_cells_in_adj_as_graphs(tmp_path):
     assert data.views.names == ("X", "adj1", "adj2")
     assert data.views.graph_names == {"adj1", "adj2"}
     assert isinstance(data.views["adj1"], sparse.csr_array)
-    assert "given graphs: adj1, adj2" in data.notes[0]
+    assert "precomputed graphs: adj1, adj2" in data.notes[0]
 
 
 def test_reader_finds_graphs_by_the_given_key(tmp_path):
@@ -221,7 +228,7 @@ def test_keys_that_hold_something_else_are_refused(tmp_path):
     file = write(tmp_path / "a.mat", X=VIEWS[0], Y=LABELS, info="text", table={"a": 1})
     with pytest.raises(DataFileError, match="'info' must be a matrix or a cell of matrices"):
         read_views(file, views_key="info")
-    with pytest.raises(DataFileError, match="'X' must hold one label a sample; got a variable of"):
+    with pytest.raises(DataFileError, match=r"'X' must hold one label per sample; got a var"):
         read_views(file, views_key="X", labels_key="X")
 
 
@@ -230,7 +237,7 @@ def test_reader_refuses_views_of_another_length_than_the_labels(tmp_path):
     with pytest.raises(DataFileError) as caught:
         read_views(file)
     assert str(caught.value) == (
-        "a.mat: view 'view2' has 11 samples (11 x 6) but 'Y' holds 12 labels."
+        "a.mat: view 'view2' has 11 samples (11 x 6) but 'Y' has 12 labels."
     )
 
 
@@ -248,14 +255,14 @@ def test_reader_refuses_nan_and_says_where(tmp_path):
         read_views(file)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.6, 0.95])
+@pytest.mark.parametrize("fraction", [0.0, 0.02, 0.3, 0.6, 0.95])
 @pytest.mark.parametrize("compress", [False, True])
-def test_truncated_file_is_refused(tmp_path, share, compress):
+def test_truncated_file_is_refused(tmp_path, fraction, compress):
     whole = tmp_path / "whole.mat"
     scipy.io.savemat(whole, {"X": cell(*VIEWS), "Y": LABELS}, do_compression=compress)
     content = whole.read_bytes()
     cut = tmp_path / "cut.mat"
-    cut.write_bytes(content[: int(share * len(content))])
+    cut.write_bytes(content[: int(fraction * len(content))])
     with pytest.raises(DataFileError, match=r"cut\.mat"):
         read_views(cut)
 
@@ -274,3 +281,110 @@ def test_label_file_decides_in_place_of_the_own_labels(tmp_path):
     assert data.labels.tolist() == ["cat", "dog"] * 6
     assert_views(data, VIEWS[:1])
     assert "Not used: 'Y'." in data.notes
+
+
+class Mat73:
+    """Writes variables as MATLAB 7.3 does: transposed, cells as references."""
+
+    def __init__(self, path):
+        self.file = h5py.File(path, "w", userblock_size=512)
+        self.n_refs = 0
+
+    def put(self, name, value, matlab_class="double"):
+        if isinstance(value, list):
+            refs = np.empty((len(value), 1), dtype=h5py.ref_dtype)  # a 1 x V cell
+            for row, item in enumerate(value):
+                self.n_refs += 1
+                item_class = "char" if isinstance(item, str) else "double"
+                refs[row, 0] = self.put(f"#refs#/{self.n_refs}", item, item_class).ref
+            node = self.file.create_dataset(name, data=refs, dtype=h5py.ref_dtype)
+            matlab_class = "cell"
+        elif sparse.issparse(value):
+            node = self.file.create_group(name)
+            node.attrs["MATLAB_sparse"] = np.uint64(value.shape[0])
+            node["jc"] = value.indptr.astype(np.uint64)
+            if value.nnz:
+                node["data"], node["ir"] = value.data, value.indices.astype(np.uint64)
+        else:
+            if isinstance(value, str):
+                value = np.array([[ord(letter) for letter in value]], dtype=np.uint16)
+            node = self.file.create_dataset(name, data=np.atleast_2d(value).T)
+        node.attrs["MATLAB_class"] = np.bytes_(matlab_class)
+        return node
+
+
+@pytest.fixture
+def mat73(tmp_path):
+    return Mat73(tmp_path / "big.mat")
+
+
+def finish(mat73, tmp_path):
+    mat73.file.close()
+    path = tmp_path / "big.mat"
+    content = bytearray(path.read_bytes())
+    head = b"MATLAB 7.3 MAT-file, Platform: GLNXA64"
+    content[: len(head)] = head
+    path.write_bytes(content)
+    return path
+
+
+def test_reader_reads_cells_of_dense_and_sparse_matrices(mat73, tmp_path):
+    mat73.put("X", [DENSE, SPARSE])
+    mat73.put("Y", LABELS[:, None])
+    data = read_views(finish(mat73, tmp_path))
+    np.testing.assert_array_equal(data.views["view1"], DENSE)
+    assert isinstance(data.views["view2"], sparse.csr_array)
+    np.testing.assert_array_equal(data.views["view2"].toarray(), SPARSE.toarray())
+    assert data.labels.tolist() == LABELS.tolist()
+    assert data.notes[0].startswith("X: 2 views of 12 samples (4, 6 features); labels in Y")
+
+
+def test_reader_reads_samples_in_columns(mat73, tmp_path):
+    mat73.put("fea", [DENSE.T, SPARSE.T.tocsc()])
+    mat73.put("gt", LABELS)
+    data = read_views(finish(mat73, tmp_path))
+    np.testing.assert_array_equal(data.views["view1"], DENSE)
+    np.testing.assert_array_equal(data.views["view2"].toarray(), SPARSE.toarray())
+
+
+def test_reader_reads_text_cells_and_logical_matrices(mat73, tmp_path):
+    mat73.put("X", (DENSE > 0.5).astype(np.uint8), "logical")
+    mat73.put("Y", ["cat", "dog"] * 6)
+    data = read_views(finish(mat73, tmp_path))
+    assert data.views["X"].dtype == bool
+    assert data.labels.tolist() == ["cat", "dog"] * 6
+
+
+def test_reader_reads_an_all_zero_sparse_matrix_and_passes_over_structs(mat73, tmp_path):
+    mat73.put("X", [DENSE, sparse.csc_array((12, 3))])
+    mat73.put("Y", LABELS)
+    mat73.file.create_group("settings").attrs["MATLAB_class"] = np.bytes_("struct")
+    data = read_views(finish(mat73, tmp_path))
+    assert data.views["view2"].nnz == 0
+    assert "Not used: 'settings'." in data.notes
+
+
+def test_missing_variable_is_named(mat73, tmp_path):
+    mat73.put("X", DENSE)
+    mat73.put("gt", LABELS)
+    with pytest.raises(DataFileError, match=r"has no variable 'Y'; it has 'X' and 'gt'"):
+        read_views(finish(mat73, tmp_path), labels_key="Y")
+
+
+def test_missing_h5py_names_the_extra(mat73, tmp_path, monkeypatch):
+    mat73.put("X", DENSE)
+    path = finish(mat73, tmp_path)
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(DataFileError, match=r"needs h5py.*pip install 'manyview\[io\]'"):
+        read_views(path)
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
+def test_truncated_mat73_file_is_refused(mat73, tmp_path, fraction):
+    mat73.put("X", [DENSE, SPARSE])
+    mat73.put("Y", LABELS)
+    path = finish(mat73, tmp_path)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(fraction * len(content))])
+    with pytest.raises(DataFileError, match=r"big\.mat could not be read as a MATLAB 7\.3 file"):
+        read_views(path)

@@ -1,3 +1,5 @@
+"""Messages and checks that all readers share."""
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -47,7 +49,7 @@ def test_view_notes_name_integers_and_copies(tmp_path):
     assert view_notes({"a": counts, "b": counts.copy(), "c": np.ones((2, 3))}) == [
         "Views a and b are identical.",
         "Stored as uint8, cast before arithmetic: a, b.",
-        "Each of views a, b, c: all its columns are constant: it tells no sample from another.",
+        "Each of views a, b, c: all its columns are constant, so it cannot separate samples.",
     ]
 
 

@@ -1,1 +1,1 @@
-"""Data sets by name."""
+"""Data sets by name, and synthetic data."""

@@ -1,4 +1,4 @@
-"""Cards: the facts of every data set in the catalog, known before a file is opened."""
+"""The catalog: facts about each data set that are known before its file is opened."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,36 +6,36 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class DatasetCard:
-    """What is known about a data set before its file is opened.
+    """Facts about a data set that are known before its file is opened.
 
     Attributes
     ----------
     name
-        Its key in `CATALOG`, in lower case.
+        Key in `CATALOG`, in lower case.
     title
-        Its true name.
+        Full name.
     paper_name
-        What the paper calls it; None where the paper does not use it.
+        Name in the paper; None if the paper does not use it.
     n_samples, n_features, n_classes
-        Its size; one number of features a view.
+        Size; one number of features per view.
     kind
-        What its samples are.
+        Kind of samples.
     source
-        Where it comes from.
+        Origin.
     n_graphs
-        Number of views that are given graphs.
+        Number of views that are precomputed graphs.
     defects
-        What a reader of results must know, one sentence each.
+        Known problems that affect results, one sentence each.
     file
-        File name in the data folder; None where the views are computed.
+        File name in the data folder; None if the views are computed.
     sha256
-        Checksum of the file, None where nobody here has it. Of the images for `digits`.
+        Checksum of the file, or of the images for `digits`; None if no copy was available.
     read_options
-        What `read_views` needs to know to read the file.
+        Options of `read_views` for the file.
     view_names
-        Names of the views, where known.
+        Names of the views, if known.
     copies
-        Numbers, from 1, of the views to repeat at the end, as the paper has them twice.
+        Numbers, from 1, of the views to repeat at the end, because the paper uses them twice.
     """
 
     name: str
@@ -64,244 +64,137 @@ MNIST_VIEWS = ("isoprojection", "lda", "lda copy")
 MNIST_LEAK = (
     "View 2 (LDA) was fitted with all labels, so it leaks them: every result on it is too good."
 )
-RE_EXTRACTED = "All views were extracted anew: right samples and sizes, other values."
+NARROW_COUNTS = "Word counts are stored as uint8: cast them before arithmetic."
+NO_COPY = "No copy could be checked: its facts are those the paper lists."
+RE_EXTRACTED = "All views were extracted again: same samples and sizes, different values."
 X_AND_Y = {"views_key": "X", "labels_key": "Y"}
 
+# name, title, name in the paper, samples, features, classes,
+# kind, source, file and further facts
+# fmt: off
 _CARDS = (
     DatasetCard(
-        name="bbcnews",
-        title="BBCnews",
-        paper_name="BBCnews",
-        n_samples=685,
-        n_features=(4659, 4633, 4665, 4684),
-        n_classes=5,
-        kind="documents",
-        source=f"{BBC}/segment.html",
-        defects=("Word counts are stored as uint8: cast them before arithmetic.",),
-        file="BBCnews.mat",
+        "bbcnews", "BBCnews", "BBCnews", 685, (4659, 4633, 4665, 4684), 5,
+        "documents", f"{BBC}/segment.html",
+        file="BBCnews.mat", read_options=X_AND_Y, defects=(NARROW_COUNTS,),
         sha256="dc897f133c21d0c1f51977cccfa2d0c5661c257e241e8007c2dbe72cbb02bd00",
-        read_options=X_AND_Y,
     ),
     DatasetCard(
-        name="bbcsports",
-        title="BBCsports",
-        paper_name="BBCsports",
-        n_samples=544,
-        n_features=(3183, 3203),
-        n_classes=5,
-        kind="documents",
-        source=f"{BBC}/bbc.html",
-        file="BBCsports.mat",
+        "bbcsports", "BBCsports", "BBCsports", 544, (3183, 3203), 5,
+        "documents", f"{BBC}/bbc.html",
+        file="BBCsports.mat", read_options=X_AND_Y,
         sha256="96a802d178a0d776ce904e90edcd1089b6eb94a8b12c91c64488bd03682de089",
-        read_options=X_AND_Y,
     ),
     DatasetCard(
-        name="mnist",
-        title="MNIST, 2,000 digits",
-        paper_name="MNIST",
-        n_samples=2000,
-        n_features=(30, 9, 9),
-        n_classes=10,
-        kind="digit images",
-        source=MNIST,
+        "mnist", "MNIST, 2,000 digits", "MNIST", 2000, (30, 9, 9), 10,
+        "digit images", MNIST,
+        file="MNIST.mat", read_options=X_AND_Y, view_names=MNIST_VIEWS,
+        sha256="287d2ed050b3fbe591ec0e2effe725d23b0f3a4d5c7c4583f9ddbd8cc60b1b94",
         defects=(
             MNIST_LEAK,
             "View 3 is a copy of view 2; the paper calls it neighborhood preserving embedding.",
         ),
-        file="MNIST.mat",
-        sha256="287d2ed050b3fbe591ec0e2effe725d23b0f3a4d5c7c4583f9ddbd8cc60b1b94",
-        read_options=X_AND_Y,
-        view_names=MNIST_VIEWS,
     ),
     DatasetCard(
-        name="mnist-10k",
-        title="MNIST, the first 10,000 training digits",
-        paper_name="MNIST-10K",
-        n_samples=10_000,
-        n_features=(30, 9, 9),
-        n_classes=10,
-        kind="digit images",
-        source=MNIST,
+        "mnist-10k", "MNIST, the first 10,000 training digits", "MNIST-10K",
+        10_000, (30, 9, 9), 10,
+        "digit images", MNIST,
+        file="MNIST-10K.npz", view_names=MNIST_VIEWS, copies=(2,),
+        sha256="48490ea085850288c347020360cacfde2cd8a42a021595b29c30122839c1beaa",
         defects=(
             MNIST_LEAK,
             "Rebuilt from the images, not the authors' file; 46 rows of view 1 are estimated.",
             "The file holds views 1 and 2; the paper's view 3 is a copy of view 2.",
         ),
-        file="MNIST-10K.npz",
-        sha256="48490ea085850288c347020360cacfde2cd8a42a021595b29c30122839c1beaa",
-        view_names=MNIST_VIEWS,
-        copies=(2,),
     ),
     DatasetCard(
-        name="caltech101-7",
-        title="Caltech101-7",
-        paper_name="Caltech-20",
-        n_samples=1474,
-        n_features=CALTECH_SIZES,
-        n_classes=7,
-        kind="object images",
-        source=CALTECH,
+        "caltech101-7", "Caltech101-7", "Caltech-20", 1474, CALTECH_SIZES, 7,
+        "object images", CALTECH,
+        file="Caltech101-7.npz", view_names=CALTECH_VIEWS,
+        sha256="4105855a3e99e2d012178fb1484e68916340c015793338ebeeba31aa4a498ca0",
         defects=(
             "The paper lists these counts as Caltech-20; its accuracies fit Caltech101-20.",
-            "Views 4 (HOG) and 6 (LBP) were extracted anew; the others are the originals.",
+            "Views 4 (HOG) and 6 (LBP) were extracted again; the others are the originals.",
         ),
-        file="Caltech101-7.npz",
-        sha256="4105855a3e99e2d012178fb1484e68916340c015793338ebeeba31aa4a498ca0",
-        view_names=CALTECH_VIEWS,
     ),
     DatasetCard(
-        name="caltech101-all",
-        title="Caltech101-all",
-        paper_name="Caltech-all",
-        n_samples=9144,
-        n_features=CALTECH_SIZES,
-        n_classes=102,
-        kind="object images",
-        source=CALTECH,
-        defects=(RE_EXTRACTED, "The paper's table lists 20 classes; there are 102."),
-        file="Caltech101-all.npz",
+        "caltech101-all", "Caltech101-all", "Caltech-all", 9144, CALTECH_SIZES, 102,
+        "object images", CALTECH,
+        file="Caltech101-all.npz", view_names=CALTECH_VIEWS,
         sha256="1f23ef02360959f684adbbc0be282a34b45f197014af6dd8be3d57133a2e3559",
-        view_names=CALTECH_VIEWS,
+        defects=(RE_EXTRACTED, "The paper's table lists 20 classes; there are 102."),
     ),
     DatasetCard(
-        name="nus-wide",
-        title="NUS-WIDE, 8 classes",
-        paper_name="NUS-WIDE",
-        n_samples=1600,
-        n_features=(64, 144, 73, 128, 225, 500),
-        n_classes=8,
-        kind="web images",
-        source="https://lms.comp.nus.edu.sg/wp-content/uploads/2019/research/nuswide/NUS-WIDE.html",
-        defects=("No copy could be checked: its facts are those the paper lists.",),
-        file="NUS-WIDE.mat",
-        read_options=X_AND_Y,
+        "nus-wide", "NUS-WIDE, 8 classes", "NUS-WIDE", 1600, (64, 144, 73, 128, 225, 500), 8,
+        "web images",
+        "https://lms.comp.nus.edu.sg/wp-content/uploads/2019/research/nuswide/NUS-WIDE.html",
+        file="NUS-WIDE.mat", read_options=X_AND_Y, defects=(NO_COPY,),
         view_names=(
-            "color histogram",
-            "color correlogram",
-            "edge direction histogram",
-            "wavelet texture",
-            "block-wise color moments",
-            "sift bag of words",
+            "color histogram", "color correlogram", "edge direction histogram",
+            "wavelet texture", "block-wise color moments", "sift bag of words",
         ),
     ),
     DatasetCard(
-        name="youtube",
-        title="Youtube multiview video games, 10 classes",
-        paper_name="Youtube",
-        n_samples=2000,
-        n_features=(2000, 64, 1024, 512, 64, 647),
-        n_classes=10,
-        kind="video data",
-        source="http://archive.ics.uci.edu/ml/machine-learning-databases/00269",
-        defects=("No copy could be checked: its facts are those the paper lists.",),
-        file="Youtube.mat",
-        read_options=X_AND_Y,
+        "youtube", "Youtube multiview video games, 10 classes", "Youtube",
+        2000, (2000, 64, 1024, 512, 64, 647), 10,
+        "video data", "http://archive.ics.uci.edu/ml/machine-learning-databases/00269",
+        file="Youtube.mat", read_options=X_AND_Y, defects=(NO_COPY,),
         view_names=(
-            "mfcc",
-            "volume stream",
-            "spectrogram stream",
-            "cuboids histogram",
-            "motion estimate histogram",
-            "hog",
+            "mfcc", "volume stream", "spectrogram stream",
+            "cuboids histogram", "motion estimate histogram", "hog",
         ),
     ),
     DatasetCard(
-        name="caltech101-20",
-        title="Caltech101-20",
-        paper_name=None,
-        n_samples=2386,
-        n_features=CALTECH_SIZES,
-        n_classes=20,
-        kind="object images",
-        source=CALTECH,
+        "caltech101-20", "Caltech101-20", None, 2386, CALTECH_SIZES, 20,
+        "object images", CALTECH,
+        file="Caltech101-20.npz", view_names=CALTECH_VIEWS,
+        sha256="199b32fbbf19d4218461945d031169a68caa7908682d03155e7e4cd6e00218ff",
         defects=(
             RE_EXTRACTED,
             "The paper's accuracies for Caltech-20 fit this set; its counts are Caltech101-7's.",
         ),
-        file="Caltech101-20.npz",
-        sha256="199b32fbbf19d4218461945d031169a68caa7908682d03155e7e4cd6e00218ff",
-        view_names=CALTECH_VIEWS,
     ),
     DatasetCard(
-        name="3sources",
-        title="3Sources",
-        paper_name=None,
-        n_samples=169,
-        n_features=(3560, 3631, 3068),
-        n_classes=6,
-        kind="documents",
-        source=f"{BBC}/3sources.html",
-        defects=("Word counts are stored as uint8: cast them before arithmetic.",),
-        file="3Sources.mat",
+        "3sources", "3Sources", None, 169, (3560, 3631, 3068), 6,
+        "documents", f"{BBC}/3sources.html",
+        file="3Sources.mat", read_options={"views_key": "X", "labels_key": "y"},
         sha256="8a94f0e554c5782bc87561314f1bad8ca206910125734f4dbe2492956528c9ae",
-        read_options={"views_key": "X", "labels_key": "y"},
+        defects=(NARROW_COUNTS,),
     ),
     DatasetCard(
-        name="reuters-1200",
-        title="Reuters-1200",
-        paper_name=None,
-        n_samples=1200,
-        n_features=(2000, 2000, 2000, 2000, 2000),
-        n_classes=6,
-        kind="documents in five languages",
-        source="https://archive.ics.uci.edu/dataset/259",
-        file="Reuters-1200.mat",
+        "reuters-1200", "Reuters-1200", None, 1200, (2000, 2000, 2000, 2000, 2000), 6,
+        "documents in five languages", "https://archive.ics.uci.edu/dataset/259",
+        file="Reuters-1200.mat", read_options={"views_key": "fea", "labels_key": "gt"},
         sha256="af6c83c63dd2428ee1d0b32183aa0f660d17e941eded390da3ad83a7af75439c",
-        read_options={"views_key": "fea", "labels_key": "gt"},
     ),
     DatasetCard(
-        name="scene-15",
-        title="Scene-15",
-        paper_name=None,
-        n_samples=4485,
-        n_features=(20, 59, 40),
-        n_classes=15,
-        kind="scene images",
-        source="Fei-Fei and Perona 2005, Lazebnik et al. 2006",
-        file="Scene-15.mat",
+        "scene-15", "Scene-15", None, 4485, (20, 59, 40), 15,
+        "scene images", "Fei-Fei and Perona 2005, Lazebnik et al. 2006",
+        file="Scene-15.mat", read_options=X_AND_Y,
         sha256="ec33b5e1f53eea04ccacc8b7bdfc6091ed490b04214eb41fd83c05a0a173221f",
-        read_options=X_AND_Y,
     ),
     DatasetCard(
-        name="rosmap",
-        title="ROSMAP",
-        paper_name=None,
-        n_samples=351,
-        n_features=(200, 200, 200),
-        n_classes=2,
-        kind="multi-omics of brain tissue",
-        source="Religious Orders Study and Memory and Aging Project",
-        file="ROSMAP.npz",
+        "rosmap", "ROSMAP", None, 351, (200, 200, 200), 2,
+        "multi-omics of brain tissue", "Religious Orders Study and Memory and Aging Project",
+        file="ROSMAP.npz", view_names=("mrna", "methylation", "mirna"),
         sha256="315320fa07a3e14604ef99be197d5e974def7cda9d20ac4c495fb482a659e3c5",
-        view_names=("mrna", "methylation", "mirna"),
     ),
     DatasetCard(
-        name="acm3025",
-        title="ACM3025",
-        paper_name=None,
-        n_samples=3025,
-        n_features=(1870,),
-        n_classes=3,
-        kind="papers, with two given graphs",
-        source="Association for Computing Machinery, as used for heterogeneous graphs",
-        n_graphs=2,
-        defects=("Both given graphs hold every sample's edge to itself.",),
-        file="ACM3025.mat",
+        "acm3025", "ACM3025", None, 3025, (1870,), 3,
+        "papers, with two precomputed graphs",
+        "Association for Computing Machinery, as used for heterogeneous graphs",
+        n_graphs=2, file="ACM3025.mat", read_options={**X_AND_Y, "graphs_key": "adj"},
         sha256="515ab111458bc5e11edb194596770c9d135f69068fdba1c7c18dde9f392a1ab4",
-        read_options={**X_AND_Y, "graphs_key": "adj"},
+        defects=("Both graphs contain a self-loop for every sample.",),
     ),
     DatasetCard(
-        name="digits",
-        title="Digits, five views of scikit-learn's images",
-        paper_name=None,
-        n_samples=1797,
-        n_features=(64, 33, 72, 16, 25),
-        n_classes=10,
-        kind="digit images",
-        source="https://archive.ics.uci.edu/dataset/80, with scikit-learn",
-        sha256="8f26b2bd9d135c256808f68f14fdabddde6d9c7f869ae419704b051f0f14b3b3",
+        "digits", "Digits, five views of scikit-learn's images", None,
+        1797, (64, 33, 72, 16, 25), 10,
+        "digit images", "https://archive.ics.uci.edu/dataset/80, with scikit-learn",
         view_names=("pixels", "fourier", "gradients", "profiles", "moments"),
+        sha256="8f26b2bd9d135c256808f68f14fdabddde6d9c7f869ae419704b051f0f14b3b3",
     ),
 )
+# fmt: on
 
 CATALOG: dict[str, DatasetCard] = {card.name: card for card in _CARDS}

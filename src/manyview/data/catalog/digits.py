@@ -1,4 +1,4 @@
-"""Digits: five views computed from the 1,797 digit images that come with scikit-learn."""
+"""Five views computed from scikit-learn's 1,797 digit images."""
 
 import hashlib
 from math import factorial
@@ -18,7 +18,7 @@ def load_digits_views() -> Dataset:
     """Load five views of 1,797 handwritten digits; needs no file and no download.
 
     The views are `pixels` (64), `fourier` (33), `gradients` (72), `profiles` (16) and
-    `moments` (25). The checksum is that of the images.
+    `moments` (25). `sha256` is the checksum of the images.
 
     Examples
     --------
@@ -50,9 +50,9 @@ def load_digits_views() -> Dataset:
 
 
 def fourier_magnitudes(images: np.ndarray) -> np.ndarray:
-    """Take the 33 distinct Fourier magnitudes of 8 x 8 images, without the total ink.
+    """Return the 33 distinct Fourier magnitudes of 8 x 8 images, without the total ink.
 
-    They do not change when an image is shifted round its edges.
+    They do not change when an image is shifted with wrap-around.
     """
     spectrum = np.abs(np.fft.rfft2(images))  # [sample, 8, 5]
     distinct = np.ones(spectrum.shape[1:], dtype=bool)
@@ -62,9 +62,9 @@ def fourier_magnitudes(images: np.ndarray) -> np.ndarray:
 
 
 def gradient_histograms(images: np.ndarray) -> np.ndarray:
-    """Histogram the gradient's orientation in 3 x 3 overlapping windows of 4 x 4 pixels.
+    """Return histograms of gradient orientation in 3 x 3 overlapping windows of 4 x 4 pixels.
 
-    Each pixel counts with its gradient's length, shared between the two nearest of 8
+    Each pixel contributes the length of its gradient, split between the two nearest of 8
     orientations.
     """
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
@@ -73,10 +73,10 @@ def gradient_histograms(images: np.ndarray) -> np.ndarray:
     orientation = np.arctan2(down, right) * N_ORIENTATIONS / (2 * np.pi)
     steps = orientation[..., None] - np.arange(N_ORIENTATIONS)
     distance = np.abs((steps + N_ORIENTATIONS / 2) % N_ORIENTATIONS - N_ORIENTATIONS / 2)
-    shares = np.hypot(down, right)[..., None] * np.maximum(1 - distance, 0)
+    votes = np.hypot(down, right)[..., None] * np.maximum(1 - distance, 0)
     return np.concatenate(
         [
-            shares[:, top : top + 4, left : left + 4].mean(axis=(1, 2))
+            votes[:, top : top + 4, left : left + 4].mean(axis=(1, 2))
             for top in (0, 2, 4)
             for left in (0, 2, 4)
         ],
@@ -85,11 +85,11 @@ def gradient_histograms(images: np.ndarray) -> np.ndarray:
 
 
 def hermite_moments(images: np.ndarray) -> np.ndarray:
-    """Take the ink's Hermite moments of order 2 to 6 about its center, in units of its spread.
+    """Return the Hermite moments of the ink, orders 2 to 6, about its center.
 
         E[He_q(v) He_p(u)] / sqrt(p! q!),   u, v standardized column and row
 
-    Shifts and sizes do not change them, and all orders are of one magnitude.
+    They do not change with position or size, and all orders have the same magnitude.
     """
     ink = images / images.sum(axis=(1, 2), keepdims=True)
     axis = np.arange(images.shape[1], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Catalog: load a known data set by its name, and check it against its card."""
+"""Load a data set of the catalog by name, and check it against its card."""
 
 import re
 from dataclasses import replace
@@ -22,10 +22,10 @@ def load_dataset(name: str, *, data_dir: str | Path | None = None) -> Dataset:
     Parameters
     ----------
     name
-        A key of `CATALOG` or the paper's name, in any case. `digits` needs no file.
+        A key of `CATALOG`, or the name in the paper, in any case. `digits` needs no file.
     data_dir
-        Folder of the files, also searched in its `paper` and `other`; the environment
-        variable MANYVIEW_DATA where it is not given.
+        Folder of the files; its subfolders `paper` and `other` are searched too. Defaults to the
+        environment variable MANYVIEW_DATA.
 
     Examples
     --------
@@ -37,17 +37,17 @@ def load_dataset(name: str, *, data_dir: str | Path | None = None) -> Dataset:
         dataset = load_digits_views()
     else:
         dataset = read_views(find_file(card, card.file, data_dir), **card.read_options)
-    dataset = _as_card_says(dataset, card)
+    dataset = _apply_card(dataset, card)
     _check_counts(dataset, card)
     return dataset
 
 
-def _as_card_says(dataset: Dataset, card: DatasetCard) -> Dataset:
-    """Give the views the card's names and copies, and add what the card knows to the notes."""
-    given = dataset.views
-    names = list(given.feature_names)
-    features = [given[name] for name in names]
-    graphs = {name: view for name, view in given.items() if name in given.graph_names}
+def _apply_card(dataset: Dataset, card: DatasetCard) -> Dataset:
+    """Rename and copy views as the card specifies, and add its defects to the notes."""
+    read = dataset.views
+    names = list(read.feature_names)
+    features = [read[name] for name in names]
+    graphs = {name: view for name, view in read.items() if name in read.graph_names}
     notes = list(dataset.notes)
     for number in card.copies:
         if number <= len(features):
@@ -55,12 +55,14 @@ def _as_card_says(dataset: Dataset, card: DatasetCard) -> Dataset:
             names.append(f"view{len(features)}")
             notes.append(f"View {len(features)} is added as a copy of view {number}.")
     if len(card.view_names) == len(features):
-        notes = [_renamed(note, dict(zip(names, card.view_names, strict=True))) for note in notes]
+        notes = [
+            _with_names(note, dict(zip(names, card.view_names, strict=True))) for note in notes
+        ]
         names = list(card.view_names)
     if card.sha256 is not None and dataset.sha256 != card.sha256:
         notes.append(
             f"checksum differs: the catalog has {card.sha256[:12]}..., the data "
-            f"{dataset.sha256[:12]}..., so results may not compare."
+            f"{dataset.sha256[:12]}..., so results may not be comparable."
         )
     views = {**dict(zip(names, features, strict=True)), **graphs}
     return replace(
@@ -71,8 +73,8 @@ def _as_card_says(dataset: Dataset, card: DatasetCard) -> Dataset:
     )
 
 
-def _renamed(note: str, name_of: dict[str, str]) -> str:
-    """Speak of views by the card's names, not by the reader's."""
+def _with_names(note: str, name_of: dict[str, str]) -> str:
+    """Replace the reader's view names in a note by the card's."""
     if not note.startswith("View"):
         return note
     pattern = "|".join(rf"\b{re.escape(name)}\b" for name in name_of)

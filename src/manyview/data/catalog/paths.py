@@ -1,6 +1,6 @@
-"""Where the catalog's files are: a card by its name, its file by its folder, nothing opened.
+"""Find a data set by name and its file by folder, without opening anything.
 
-Nothing heavy is imported, so that the command line can list the catalog at once.
+Imports stay light, so that the command line lists the catalog quickly.
 """
 
 import os
@@ -14,7 +14,7 @@ SUBFOLDERS = ("", "paper", "other")
 
 
 def find_card(name: str) -> DatasetCard:
-    """Return the card of a data set by its name or the paper's, in any case.
+    """Return the card of a data set by its name, or its name in the paper, in any case.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def find_card(name: str) -> DatasetCard:
     key = name.strip().casefold()
     if key == AMBIGUOUS_NAME:
         raise InputError(
-            f"{name!r} is not clear: the paper lists the counts of 'caltech101-7' under this "
+            f"{name!r} is ambiguous: the paper lists the counts of 'caltech101-7' under this "
             "name and reports accuracies that fit 'caltech101-20'. Name one of these."
         )
     by_paper_name = {
@@ -39,14 +39,14 @@ def find_card(name: str) -> DatasetCard:
     return card
 
 
-def check_here(card: DatasetCard, data_dir: str | Path | None = None) -> None:
-    """Refuse a data set whose file is not here, and say how to name its folder."""
+def check_available(card: DatasetCard, data_dir: str | Path | None = None) -> None:
+    """Refuse a data set whose file is not found."""
     if card.file is not None:
         find_file(card, card.file, data_dir)
 
 
 def find_file(card: DatasetCard, file: str, data_dir: str | Path | None) -> Path:
-    """Find the file of a data set, or refuse and say how to name its folder."""
+    """Return the path of the file of a data set, or raise an error if it is not found."""
     found = locate_file(card, data_dir)
     if found is not None:
         return found
@@ -54,19 +54,19 @@ def find_file(card: DatasetCard, file: str, data_dir: str | Path | None) -> Path
     way_out = "Set MANYVIEW_DATA, or pass data_dir= (--data-dir), to the folder that holds it."
     if not folders:
         raise DataFileError(f"Data set {card.name!r} needs the file {file}. {way_out}")
-    looked = ", ".join(str(folder) for folder in folders)
+    searched = ", ".join(str(folder) for folder in folders)
     raise DataFileError(
-        f"Data set {card.name!r} needs the file {file}, which is in none of: {looked}. {way_out}"
+        f"Data set {card.name!r} needs the file {file}, which is in none of: {searched}. {way_out}"
     )
 
 
-def is_here(card: DatasetCard, data_dir: str | Path | None = None) -> bool:
-    """Say whether a data set of the catalog can be loaded."""
+def is_available(card: DatasetCard, data_dir: str | Path | None = None) -> bool:
+    """Return whether a data set can be loaded."""
     return card.file is None or locate_file(card, data_dir) is not None
 
 
 def locate_file(card: DatasetCard, data_dir: str | Path | None = None) -> Path | None:
-    """Find the file of a data set without opening it; None where it is absent or needs none."""
+    """Return the path of the file of a data set; None if it is not found or not needed."""
     if card.file is None:
         return None
     files = (folder / card.file for folder in _folders(data_dir))

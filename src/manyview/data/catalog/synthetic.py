@@ -1,4 +1,4 @@
-"""Made multi-view data: planted classes seen through several views, some of them noise."""
+"""Synthetic multi-view data: planted classes in several views, some of them noise."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -8,7 +8,13 @@ import numpy as np
 
 from manyview.data.views import MultiView
 from manyview.errors import InputError
-from manyview.validation import check_choice, check_number, check_whole_number, draw_seed
+from manyview.validation import (
+    RandomState,
+    check_choice,
+    check_number,
+    check_whole_number,
+    draw_seed,
+)
 
 BLOCK_ROWS = 2**16  # rows drawn at a time
 DTYPES = ("float32", "float64")
@@ -28,37 +34,40 @@ def make_multiview_classification(
     nonlinear: bool = False,
     shuffle: bool = True,
     dtype: str = "float64",
-    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> tuple[MultiView, np.ndarray]:
-    """Make a multi-view data set of known classes, in the manner of scikit-learn's generators.
+    """Generate a multi-view data set with known classes, like scikit-learn's generators.
 
-    Each class is a normal cloud around its own center in a space of `n_latent` dimensions that
-    no view shows whole. A view is a random linear map of that space, followed by noise of its
-    own; the last `n_noise_views` views are noise alone. Rows are drawn in blocks, so that a
-    million samples take little more memory than the result.
+    Each class is a normal distribution around its own center in a latent space of `n_latent`
+    dimensions. A view is a random linear map of the latent space plus noise of its own; the last
+    `n_noise_views` views are pure noise. Rows are drawn in blocks, so that a million samples take
+    little more memory than the result.
 
     Parameters
     ----------
     n_samples
-        Samples, at least one a class.
+        Number of samples, at least one per class.
     n_views
-        Views, those of noise included.
+        Number of views, noise views included.
+    n_classes, n_latent
+        Number of classes, and dimensions of the latent space.
     n_features
-        Columns of every view, or one number for each.
+        Columns of every view, or one number per view.
     n_noise_views
-        Views, the last ones, that know nothing of the classes.
+        Number of views, the last ones, that do not depend on the classes.
     class_sep
-        Standard deviation of the class centers over that of the samples around them; at 0
-        classes cannot be told apart.
+        Standard deviation of the class centers over that of the samples around them; at 0 the
+        classes cannot be separated.
     noise
-        Standard deviation of each view's own noise over that of its signal around a center, for
-        every view, or one for each.
+        Standard deviation of a view's noise over that of its signal around a center; one number,
+        or one per view.
     weights
-        Share of each class; None makes all alike. Every class has one sample at least.
+        Fraction of samples per class; None makes classes of equal size. Every class has at least
+        one sample.
     nonlinear
-        Whether views bend the space: the hyperbolic tangent of the linear map.
+        Whether to take the hyperbolic tangent of the linear map.
     shuffle
-        Whether samples come in random order, not class by class.
+        Whether samples come in random order instead of class by class.
     dtype
         "float64" or "float32".
 
@@ -88,10 +97,10 @@ def make_multiview_classification(
         raise InputError(
             f"n_noise_views must be at most n_views; got {n_noise_views} with {n_views} views."
         )
-    widths = _one_a_view("n_features", n_features, n_views)
+    widths = _one_per_view("n_features", n_features, n_views)
     for width in widths:
         check_whole_number("n_features", width, at_least=1)
-    noises = _one_a_view("noise", noise, n_views)
+    noises = _one_per_view("noise", noise, n_views)
     for one in noises:
         check_number("noise", one, at_least=0)
     sizes = class_sizes(n_samples, n_classes, weights)
@@ -116,7 +125,7 @@ def make_multiview_classification(
 
 
 def class_sizes(n_samples: int, n_classes: int, weights: Sequence[float] | None) -> np.ndarray:
-    """Share samples out to classes by weight, one at least each, the largest rests first.
+    """Distribute samples over classes by weight, at least one each, by largest remainder.
 
     Examples
     --------
@@ -127,22 +136,22 @@ def class_sizes(n_samples: int, n_classes: int, weights: Sequence[float] | None)
         raise InputError(
             f"n_samples must be at least n_classes; got {n_samples} with {n_classes} classes."
         )
-    given = np.ones(n_classes) if weights is None else np.asarray(weights, dtype=np.float64)
-    if given.shape != (n_classes,) or not (np.isfinite(given) & (given > 0)).all():
+    values = np.ones(n_classes) if weights is None else np.asarray(weights, dtype=np.float64)
+    if values.shape != (n_classes,) or not (np.isfinite(values) & (values > 0)).all():
         raise InputError(
             f"weights must be {n_classes} numbers above 0, one for each class; got {weights!r}."
         )
-    shares = n_samples * given / given.sum()
-    sizes = np.maximum(np.floor(shares).astype(np.int64), 1)
+    quotas = n_samples * values / values.sum()
+    sizes = np.maximum(np.floor(quotas).astype(np.int64), 1)
     while sizes.sum() < n_samples:
-        sizes[np.argmax(shares - sizes)] += 1
+        sizes[np.argmax(quotas - sizes)] += 1
     while sizes.sum() > n_samples:
-        sizes[np.argmax(np.where(sizes > 1, sizes - shares, -np.inf))] -= 1
+        sizes[np.argmax(np.where(sizes > 1, sizes - quotas, -np.inf))] -= 1
     return np.asarray(sizes)
 
 
-def _one_a_view(name: str, value: Any, n_views: int) -> list[Any]:
-    """Repeat one value for all views, or check that there is one for each."""
+def _one_per_view(name: str, value: Any, n_views: int) -> list[Any]:
+    """Return one value per view: a single number repeated, or a sequence of that length."""
     if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, str):
         return [value] * n_views
     if len(value) != n_views:

@@ -1,1 +1,1 @@
-"""Readers: files in, views and labels out."""
+"""Read views and labels from files."""

@@ -1,4 +1,4 @@
-"""`.h5mu` and `.h5ad` files, and MuData and AnnData objects, as one reading."""
+"""Read `.h5mu` and `.h5ad` files, and MuData and AnnData objects."""
 
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,16 @@ from manyview.errors import DataFileError, InputError
 
 
 def load_annotated(path: Path) -> Any:
-    """Read a MuData or an AnnData from its file, whole."""
-    is_whole = path.suffix.casefold() == ".h5mu"
-    library = import_extra("mudata" if is_whole else "anndata", path.name, "omics")
-    read, kind = (
-        (library.read_h5mu, "an .h5mu file") if is_whole else (library.read_h5ad, "an .h5ad file")
-    )
+    """Load a MuData or an AnnData from its file."""
+    suffix = path.suffix.casefold()
+    library = import_extra("mudata" if suffix == ".h5mu" else "anndata", path.name, "omics")
+    read = library.read_h5mu if suffix == ".h5mu" else library.read_h5ad
     try:
         with catch_warnings():
-            simplefilter("ignore")  # of the library's own next version
+            simplefilter("ignore")  # about the next version of the library
             return read(path)
     except Exception as error:  # h5py and the libraries raise many kinds on damaged files
-        raise unreadable(path, kind, error) from error
+        raise unreadable(path, f"an {suffix} file", error) from error
 
 
 def read_annotated_file(path: Path, options: ReadOptions, given: LabelColumn | None) -> Reading:
@@ -39,10 +37,9 @@ def read_annotated_file(path: Path, options: ReadOptions, given: LabelColumn | N
 def read_annotated(
     data: Any, options: ReadOptions, given: LabelColumn | None, source: str
 ) -> Reading:
-    """Take views, and labels from a column of `.obs`, out of a MuData or AnnData.
+    """Read views, and labels from a column of `.obs`, of a MuData or AnnData.
 
-    Without `label_column` a column of the whole that is called label, labels, class, target or y
-    is taken, where there is one.
+    Without `label_column`, a single column named label, labels, class, target or y is used.
     """
     opened = open_annotated(data, options.views_key, options.graphs_key, source)
     views = {name: as_matrix(view, name) for name, view in opened.views.items()}
@@ -60,7 +57,7 @@ def read_annotated(
     n_left, n_kept = opened.n_left_out, len(opened.sample_ids)
     if n_left:
         reading.notes.append(
-            f"Of {n_left + n_kept} observations {n_left} have none of these views; they are left "
+            f"{n_left} of {n_left + n_kept} observations have none of these views; they are left "
             "out."
         )
     label_column = options.label_column if given is None else None

@@ -1,4 +1,4 @@
-"""Several tables as one data set: a view each, joined on the samples' ids."""
+"""Read several tables as one data set: one view per table, joined on sample ids."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from manyview.errors import DataFileError
 
 @dataclass(frozen=True)
 class _TableParts:
-    """One table taken apart: its ids, its labels, and its features as a view."""
+    """Sample ids, labels and features of one table."""
 
     table: Table
     sample_ids: list[str] | None
@@ -38,8 +38,8 @@ class _TableParts:
 def read_tables(
     paths: Sequence[Path], options: ReadOptions, given_labels: LabelColumn | None = None
 ) -> Reading:
-    """Read each table as one view named by its file, and join them on sample ids."""
-    _refuse_equal_stems(paths)
+    """Read each table as one view named after its file, and join them on sample ids."""
+    _check_distinct_stems(paths)
     tables = [read_table(path, options.samples_in, options.id_column) for path in paths]
     return join_tables(tables, options, given_labels)
 
@@ -47,15 +47,14 @@ def read_tables(
 def join_tables(
     tables: Sequence[Table], options: ReadOptions, given_labels: LabelColumn | None = None
 ) -> Reading:
-    """Make each table one view, and join them on sample ids.
+    """Join tables on sample ids, one view per table.
 
-    A sample that a table does not name lacks that view. A table of ids and labels alone is no
-    view. `given_labels` come from elsewhere: label columns in the tables are then left out, so
-    that they are not taken for features.
+    A sample that a table does not name lacks that view. A table without features is not a view.
+    With `given_labels`, from another source, label columns in the tables are left out.
     """
     if given_labels is None:
         _check_label_column(tables, options.label_column)
-    parts = [_take_apart(table, options) for table in tables]
+    parts = [_split_columns(table, options) for table in tables]
     with_features = [part for part in parts if part.view.shape[1]]
     if not with_features:
         raise DataFileError(f"{_source(tables)}: no table has a feature column.")
@@ -76,19 +75,20 @@ def join_tables(
         if given_labels is None and options.label_column in (None, name):
             chosen.append((name, column))
         else:
-            notes.append(f"{column.source} is not used: labels are given.")
+            notes.append(f"{column.source} is not used: other labels were passed.")
     if chosen:
         _join_labels(reading, chosen)
     return reading
 
 
-def _refuse_equal_stems(paths: Sequence[Path]) -> None:
+def _check_distinct_stems(paths: Sequence[Path]) -> None:
     path_of: dict[str, Path] = {}
     for path in paths:
         other = path_of.setdefault(path.stem, path)
         if other is not path:
             raise DataFileError(
-                f"{other} and {path} would both be view {path.stem!r}. Rename one of them."
+                f"every table must have its own name; {other} and {path} would both be view "
+                f"{path.stem!r}. Rename one of them."
             )
 
 
@@ -98,7 +98,7 @@ def _check_label_column(tables: Sequence[Table], label_column: str | None) -> No
         raise DataFileError(missing_name(_source(tables), "column", label_column, names))
 
 
-def _take_apart(table: Table, options: ReadOptions) -> _TableParts:
+def _split_columns(table: Table, options: ReadOptions) -> _TableParts:
     id_position = table.id_position(options.id_column, options.label_column)
     ids = None
     if id_position is not None:
@@ -122,17 +122,17 @@ def _take_apart(table: Table, options: ReadOptions) -> _TableParts:
 
 
 def _common_ids(tables: Sequence[_TableParts], notes: list[str]) -> list[str] | None:
-    """Return all tables' ids, those of the first table first."""
+    """Return the ids of all tables, those of the first table first."""
     first = tables[0]
     without = [part.file for part in tables if part.sample_ids is None]
     if len(without) == len(tables):
         _check_equal_lengths(tables)
         if len(tables) > 1:
-            notes.append("The tables name no samples; they are joined by row order.")
+            notes.append("The tables have no sample ids; they are joined by row order.")
         return None
     if without:
         raise DataFileError(
-            f"{shown_names(without)} has no column of sample ids, while other tables have one. "
+            f"{shown_names(without)} has no column of sample ids, but other tables have one. "
             "Pass id_column= to name it."
         )
     n_tables_of = Counter(sample for part in tables for sample in part.sample_ids or ())
@@ -141,9 +141,9 @@ def _common_ids(tables: Sequence[_TableParts], notes: list[str]) -> list[str] | 
         if len(tables) > 1 and all(n_tables_of[sample] == 1 for sample in own):
             other = next(one for one in tables if one is not part)
             raise DataFileError(
-                f"{part.file} shares no sample id with the other tables: it holds {own[0]!r}, "
-                f"{other.file} holds {(other.sample_ids or [''])[0]!r}. Pass id_column= if another "
-                "column names the samples."
+                f"{part.file} has no sample id in common with the other tables: it has "
+                f"{own[0]!r}, {other.file} has {(other.sample_ids or [''])[0]!r}. Pass id_column= "
+                "if another column holds the ids."
             )
     if any(part.sample_ids != first.sample_ids for part in tables):
         notes.append(f"The tables are joined on sample ids, in the order of {first.file}.")
@@ -156,13 +156,13 @@ def _check_equal_lengths(tables: Sequence[_TableParts]) -> None:
         if part.table.n_rows != first.table.n_rows:
             raise DataFileError(
                 f"{part.file} has {part.table.n_rows} rows but {first.file} has "
-                f"{first.table.n_rows}. Add a column of sample ids, or give every table the same "
-                "rows in the same order."
+                f"{first.table.n_rows}. Add a column of sample ids, or put the same samples in "
+                "the same order into every table."
             )
 
 
 def _in_order(part: _TableParts, sample_ids: Sequence[str] | None) -> View:
-    """Return the rows of a table's view by sample; NaN for samples that it does not name."""
+    """Return one row per sample; NaN for samples that the table does not name."""
     if sample_ids is None or part.sample_ids is None or part.sample_ids == sample_ids:
         return part.view
     row_of = {sample: row for row, sample in enumerate(part.sample_ids)}
@@ -180,28 +180,28 @@ def _join_labels(reading: Reading, columns: Sequence[tuple[str, LabelColumn]]) -
             way_out = (
                 f"Pass label_column={first_name!r} or label_column={name!r}."
                 if name != first_name
-                else "Remove one of the columns, or give the right labels with labels=."
+                else "Remove one of the columns, or pass the right labels as labels=."
             )
             raise DataFileError(f"labels in {first.source} and {column.source} differ. {way_out}")
         else:
-            reading.labels = _united(reading.labels, labels)
+            reading.labels = _combined(reading.labels, labels)
             reading.notes.append(f"{column.source} holds the same labels as {first.source}.")
         if column.sample_ids is not None:
             reading.notes.extend(notes)
 
 
 def _differ(one: np.ndarray, other: np.ndarray) -> bool:
-    """Say whether two label vectors give a sample two labels."""
+    """Return whether two label vectors disagree on a sample."""
     both = is_known(one) & is_known(other)
     return not np.array_equal(one[both], other[both])
 
 
-def _united(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Take each label from where it is known."""
+def _combined(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return each label from the vector that knows it."""
     if is_known(one).all():
         return one
-    united = np.where(is_known(one), one, other)
-    return united if united.dtype == one.dtype else united.astype(object)
+    combined = np.where(is_known(one), one, other)
+    return combined if combined.dtype == one.dtype else combined.astype(object)
 
 
 def _source(tables: Sequence[Table]) -> str:

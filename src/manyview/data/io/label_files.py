@@ -1,4 +1,4 @@
-"""Labels in a file of their own: CSV, TSV, text, Parquet or `.npy`."""
+"""Read labels from a separate file: CSV, TSV, text, Parquet or `.npy`."""
 
 from pathlib import Path
 
@@ -23,18 +23,17 @@ LABEL_STEMS = ("labels", "label", "y", "classes")
 def read_label_file(
     path: Path, *, id_column: str | None = None, label_column: str | None = None
 ) -> LabelColumn:
-    """Read one label a sample, with the sample ids where the file has them.
+    """Read one label per sample, with sample ids if the file has them.
 
-    A file of one column may go without a header. Its first line is one if it is called
-    label, labels, class, target or y, or if it is text above numbers.
+    A file of one column needs no header. Its first line is a header if it is label, labels, class,
+    target or y, the name of the file, or text above numbers.
     """
     suffix = path.suffix.casefold()
     if suffix == ".npy":
         return LabelColumn(path.name, parse_labels(_load_npy(path), path.name))
     if suffix not in LABEL_SUFFIXES:
         raise DataFileError(
-            f"labels in {path.name} cannot be read: the file must end in one of "
-            f"{', '.join(LABEL_SUFFIXES)}."
+            f"a file of labels must end in one of {', '.join(LABEL_SUFFIXES)}; got {path.name}."
         )
     if suffix not in PARQUET_SUFFIXES:
         cells = [row for _, row in read_lines(path)]
@@ -51,7 +50,7 @@ def _load_npy(path: Path) -> np.ndarray:
     except Exception as error:  # numpy raises many kinds on damaged files
         raise unreadable(path, "an .npy array of numbers or text", error) from error
     if not isinstance(values, np.ndarray) or values.size != max(values.shape, default=0):
-        raise DataFileError(f"{path.name} must hold one label a sample, in one dimension.")
+        raise DataFileError(f"{path.name} must hold one label per sample, in one dimension.")
     return values.ravel()
 
 
@@ -70,7 +69,7 @@ def _one_column(path: Path, cells: list[str], label_column: str | None) -> Label
 def labels_in_table(
     table: Table, id_column: str | None = None, label_column: str | None = None
 ) -> LabelColumn:
-    """Find the column of labels, and that of sample ids where there is one."""
+    """Return the column of labels, with sample ids if the table has them."""
     id_position = table.id_position(id_column, label_column)
     if label_column is not None:
         positions = [table.find(label_column)]
@@ -79,8 +78,8 @@ def labels_in_table(
         positions = others if len(others) == 1 else table.label_positions()
     if len(positions) != 1:
         raise DataFileError(
-            f"{table.source}: which column holds the labels is not clear; it has "
-            f"{quoted(table.header)}. Pass label_column=."
+            f"{table.source} must have one column of labels; it has {quoted(table.header)}. "
+            "Pass label_column= to name it."
         )
     source = f"{table.source} column {table.header[positions[0]]}"
     ids = None if id_position is None else table.texts(id_position)

@@ -1,4 +1,4 @@
-"""MATLAB files: the layouts of the multi-view field, from cells and matrices to views."""
+"""Read MATLAB files, version 5 and 7.3, in the layouts that multi-view data sets use."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +17,7 @@ from manyview.data.io.reading import (
     equal_views,
     import_extra,
     is_sparse,
+    known_keys,
     missing_name,
     quoted,
     samples_are_rows,
@@ -26,16 +27,17 @@ from manyview.data.label_values import LabelColumn, parse_labels
 from manyview.data.views import View
 from manyview.errors import DataFileError
 
-VIEW_KEYS = ("x", "fea", "data", "views", "features")  # the field's names, any case
+VIEW_KEYS = ("x", "fea", "data", "views", "features")  # common names, in any case
 LABEL_KEYS = ("y", "gt", "truelabel", "truth", "labels", "label", "gnd")
 GRAPH_KEYS = ("adj", "graphs")
+HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def read_mat(path: Path, options: ReadOptions, given_labels: LabelColumn | None = None) -> Reading:
     """Read views, labels and graphs from a `.mat` file.
 
-    `given_labels` come from elsewhere: the file's own are then not looked for, and their
-    number decides whether samples are rows or columns.
+    With `given_labels`, from another source, the labels of the file are ignored, and the number
+    of given labels decides whether samples are rows or columns.
     """
     variables = load_variables(path)
     notes: list[str] = []
@@ -57,14 +59,70 @@ def read_mat(path: Path, options: ReadOptions, given_labels: LabelColumn | None 
 
 
 def load_variables(path: Path) -> dict[str, Any]:
-    """Load a `.mat` file's variables, of either MATLAB format."""
+    """Load the variables of a `.mat` file of either version."""
     if is_mat73(path):
         return load_mat73(path)
     try:
         loaded = scipy.io.loadmat(path)
-    except Exception as error:  # scipy raises some ten kinds on damaged files
+    except Exception as error:  # scipy raises many kinds on damaged files
         raise unreadable(path, "a .mat file", error) from error
     return {key: value for key, value in loaded.items() if not key.startswith("__")}
+
+
+def is_mat73(path: Path) -> bool:
+    """Return whether a `.mat` file has the HDF5 format of MATLAB 7.3."""
+    with path.open("rb") as file:
+        head = file.read(520)
+    return head.startswith(b"MATLAB 7.3") or HDF5_SIGNATURE in (head[:8], head[512:])
+
+
+def load_mat73(path: Path) -> dict[str, Any]:
+    """Load the variables of a MATLAB 7.3 file: matrices, sparse matrices, text and cells.
+
+    Other variables, such as structs and functions, become None.
+    """
+    h5py = import_extra("h5py", path.name)
+    try:
+        with h5py.File(path, "r") as file:
+            return {
+                name: _value(file, node, h5py)
+                for name, node in file.items()
+                if not name.startswith("#")
+            }
+    except Exception as error:  # h5py raises many kinds on damaged files
+        raise unreadable(path, "a MATLAB 7.3 file", error) from error
+
+
+def _value(file: Any, node: Any, h5py: Any) -> Any:
+    matlab_class = node.attrs.get("MATLAB_class", b"")
+    if isinstance(matlab_class, bytes):
+        matlab_class = matlab_class.decode()
+    if isinstance(node, h5py.Group):
+        return _sparse(node) if "MATLAB_sparse" in node.attrs else None
+    if node.attrs.get("MATLAB_empty", 0):
+        return np.empty((0, 0), dtype="U1" if matlab_class == "char" else np.float64)
+    if h5py.check_ref_dtype(node.dtype) is not None:
+        return _cell(file, node[()], h5py)
+    values = node[()].T  # HDF5 is row-major, MATLAB column-major
+    if matlab_class == "char":
+        return np.array(["".join(map(chr, row)) for row in np.atleast_2d(values).tolist()])
+    return values.astype(bool) if matlab_class == "logical" else values
+
+
+def _cell(file: Any, references: np.ndarray, h5py: Any) -> np.ndarray:
+    cell = np.empty(references.shape, dtype=object)
+    for position, reference in np.ndenumerate(references):
+        cell[position] = _value(file, file[reference], h5py)
+    return cell.T
+
+
+def _sparse(group: Any) -> sparse.csc_array:
+    starts = np.asarray(group["jc"][()], dtype=np.int64)
+    shape = (int(group.attrs["MATLAB_sparse"]), len(starts) - 1)
+    if "data" not in group:  # MATLAB leaves it out if every entry is zero
+        return sparse.csc_array(shape)
+    rows = np.asarray(group["ir"][()], dtype=np.int64)
+    return sparse.csc_array((group["data"][()], rows, starts), shape=shape)
 
 
 def _find_labels(
@@ -73,7 +131,7 @@ def _find_labels(
     if options.labels_key is not None:
         key = options.labels_key
         if key not in variables:
-            known = _known_keys(variables, LABEL_KEYS)
+            known = known_keys(variables, LABEL_KEYS)
             raise DataFileError(
                 missing_name(
                     file,
@@ -86,12 +144,13 @@ def _find_labels(
         labels = _label_vector(variables[key], key, file)
         if labels is None:
             raise DataFileError(
-                f"{file}: {key!r} must hold one label a sample; got {_shape_text(variables[key])}."
+                f"{file}: {key!r} must hold one label per sample; got "
+                f"{_shape_text(variables[key])}."
             )
         return key, labels
     candidates = {
         key: labels
-        for key in _known_keys(variables, LABEL_KEYS)
+        for key in known_keys(variables, LABEL_KEYS)
         if (labels := _label_vector(variables[key], key, file)) is not None
     }
     if not candidates:
@@ -125,7 +184,7 @@ def _find_views(
         return ", ".join(keys), _samples_in_rows(found, n_samples, options, file)
     candidates = {
         key: matrices
-        for key in _known_keys(variables, VIEW_KEYS)
+        for key in known_keys(variables, VIEW_KEYS)
         if (matrices := _matrices(variables[key], "view", key)) is not None
     }
     if not candidates:
@@ -154,7 +213,7 @@ def _find_graphs(
 ) -> tuple[str, dict[str, View]]:
     key = options.graphs_key
     if key is None:
-        known = _known_keys(variables, GRAPH_KEYS)
+        known = known_keys(variables, GRAPH_KEYS)
         if not known:
             return "", {}
         key = known[0]
@@ -174,13 +233,8 @@ def _find_graphs(
     return key, {name: as_view(graph) for name, graph in graphs.items()}
 
 
-def _known_keys(variables: Mapping[str, Any], names: tuple[str, ...]) -> list[str]:
-    known = [key for key in variables if key.casefold() in names]
-    return sorted(known, key=lambda key: names.index(key.casefold()))
-
-
 def _matrices(value: Any, cell_name: str, name: str) -> dict[str, Any] | None:
-    """Name the matrices of a cell `view1`, `view2`, ..., or one matrix by its variable."""
+    """Return the matrices of a cell as `view1`, `view2`, ..., or one matrix by its variable."""
     if _is_matrix(value):
         return {name: value}
     if not isinstance(value, np.ndarray) or value.dtype != object or not value.size:
@@ -214,7 +268,7 @@ def _equal_view_sets(one: Mapping[str, View], other: Mapping[str, View]) -> bool
 
 
 def _label_vector(value: Any, key: str, file: str) -> np.ndarray | None:
-    """Return the labels a variable holds, or None where it holds something else."""
+    """Return the labels in a variable, or None if it holds something else."""
     if is_sparse(value) and 1 in value.shape:
         value = value.toarray()
     if not isinstance(value, np.ndarray) or value.size < 2:
@@ -253,14 +307,14 @@ def _shape_text(value: Any) -> str:
 
 
 def _refuse_hidden_labels(file: str, variables: Mapping[str, Any], reading: Reading) -> None:
-    """Refuse to call data unlabeled while an unrecognized variable looks like labels."""
+    """Refuse to read data as unlabeled if an unrecognized variable looks like labels."""
     for key, value in variables.items():
         if key in reading.source.split(", "):
             continue
         try:
             labels = _label_vector(value, key, file)
         except DataFileError:
-            continue  # numbers with fractions are no labels
+            continue  # fractional numbers are not labels
         if labels is None or len(labels) != reading.n_samples:
             continue
         if len(set(labels.tolist())) < len(labels):
@@ -270,66 +324,7 @@ def _refuse_hidden_labels(file: str, variables: Mapping[str, Any], reading: Read
 
 
 def _note_unused(reading: Reading, variables: Mapping[str, Any], used: set[str]) -> None:
-    said = {note.split(" ", 1)[0] for note in reading.notes}
-    unused = [key for key in variables if key not in used | said]
+    noted = {note.split(" ", 1)[0] for note in reading.notes}
+    unused = [key for key in variables if key not in used | noted]
     if unused:
         reading.notes.append(f"Not used: {quoted(unused)}.")
-
-
-HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
-
-
-def is_mat73(path: Path) -> bool:
-    """Say whether a `.mat` file is of MATLAB's HDF5 format."""
-    with path.open("rb") as file:
-        head = file.read(520)
-    return head.startswith(b"MATLAB 7.3") or HDF5_SIGNATURE in (head[:8], head[512:])
-
-
-def load_mat73(path: Path) -> dict[str, Any]:
-    """Load the variables: matrices, sparse matrices, text, and cells of those.
-
-    What is none of these (a struct, a function) is given as None.
-    """
-    h5py = import_extra("h5py", path.name)
-    try:
-        with h5py.File(path, "r") as file:
-            return {
-                name: _value(file, node, h5py)
-                for name, node in file.items()
-                if not name.startswith("#")
-            }
-    except Exception as error:  # h5py raises many kinds on damaged files
-        raise unreadable(path, "a MATLAB 7.3 file", error) from error
-
-
-def _value(file: Any, node: Any, h5py: Any) -> Any:
-    matlab_class = node.attrs.get("MATLAB_class", b"")
-    if isinstance(matlab_class, bytes):
-        matlab_class = matlab_class.decode()
-    if isinstance(node, h5py.Group):
-        return _sparse(node) if "MATLAB_sparse" in node.attrs else None
-    if node.attrs.get("MATLAB_empty", 0):
-        return np.empty((0, 0), dtype="U1" if matlab_class == "char" else np.float64)
-    if h5py.check_ref_dtype(node.dtype) is not None:
-        return _cell(file, node[()], h5py)
-    values = node[()].T  # HDF5 stores rows first, MATLAB columns first
-    if matlab_class == "char":
-        return np.array(["".join(map(chr, row)) for row in np.atleast_2d(values).tolist()])
-    return values.astype(bool) if matlab_class == "logical" else values
-
-
-def _cell(file: Any, references: np.ndarray, h5py: Any) -> np.ndarray:
-    cell = np.empty(references.shape, dtype=object)
-    for position, reference in np.ndenumerate(references):
-        cell[position] = _value(file, file[reference], h5py)
-    return cell.T
-
-
-def _sparse(group: Any) -> sparse.csc_array:
-    starts = np.asarray(group["jc"][()], dtype=np.int64)
-    shape = (int(group.attrs["MATLAB_sparse"]), len(starts) - 1)
-    if "data" not in group:  # MATLAB leaves it out where every entry is zero
-        return sparse.csc_array(shape)
-    rows = np.asarray(group["ir"][()], dtype=np.int64)
-    return sparse.csc_array((group["data"][()], rows, starts), shape=shape)

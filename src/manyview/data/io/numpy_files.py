@@ -1,4 +1,4 @@
-"""NumPy archives: 2-D arrays as views, 1-D arrays as labels, names and ids."""
+"""Read NumPy files: `.npz` archives of views and labels, and one `.npy` array per view."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from manyview.data.io.reading import (
     as_view,
     check_rows,
     choose_reading,
+    known_keys,
     missing_name,
     quoted,
     samples_are_rows,
@@ -29,15 +30,16 @@ from manyview.data.label_values import (
 from manyview.data.views import View
 from manyview.errors import DataFileError
 
-LABEL_KEYS = ("y", "labels", "label", "gt")  # any case
+LABEL_KEYS = ("y", "labels", "label", "gt")  # in any case
 ID_KEYS = ("sample_ids", "ids", "files")
-SPARSE_PARTS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes
+SPARSE_PARTS = {"format", "shape", "data"}  # arrays that scipy.sparse.save_npz writes
 
 
 def read_npz(path: Path, options: ReadOptions, given_labels: LabelColumn | None = None) -> Reading:
-    """Read views and labels from an `.npz` archive, without unpickling anything.
+    """Read views (2-D arrays), labels, names and ids (1-D arrays) from an `.npz` archive.
 
-    `given_labels` come from elsewhere: the archive's own are then not looked for.
+    Nothing is unpickled. With `given_labels`, from another source, those of the archive are
+    ignored.
     """
     arrays = load_arrays(path)
     notes: list[str] = []
@@ -64,17 +66,17 @@ def read_npz(path: Path, options: ReadOptions, given_labels: LabelColumn | None 
     if id_keys:
         reading.sample_ids = [str(name) for name in arrays[id_keys[0]].tolist()]
         used.add(id_keys[0])
-    said = {note.split(" ", 1)[0] for note in notes}
-    unused = [key for key in arrays if key not in used | said]
+    noted = {note.split(" ", 1)[0] for note in notes}
+    unused = [key for key in arrays if key not in used | noted]
     if unused:
         notes.append(f"Not used: {quoted(unused)}.")
     return reading
 
 
 def load_arrays(path: Path) -> dict[str, Any]:
-    """Load an archive's arrays; a saved scipy matrix is one array named as the file."""
+    """Load the arrays of an archive; a saved scipy matrix is one array named after the file."""
     try:
-        # numpy leaves the file open when it fails, unless it is opened here.
+        # numpy leaves the file open on errors, unless it is opened here.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             if set(archive.files) >= SPARSE_PARTS:
                 return {path.stem: as_view(sparse.load_npz(path))}
@@ -92,7 +94,7 @@ def _plain_array(archive: Any, key: str, file: str) -> np.ndarray:
         if "allow_pickle" not in str(error):
             raise
         raise DataFileError(
-            f"{key!r} in {file} holds Python objects, which only pickle could load; manyview "
+            f"{key!r} in {file} holds Python objects, which only pickle can load; manyview "
             "never unpickles. Save it as plain numbers or as text (dtype=str)."
         ) from error
 
@@ -100,10 +102,7 @@ def _plain_array(archive: Any, key: str, file: str) -> np.ndarray:
 def _find_labels(
     file: str, arrays: Mapping[str, Any], options: ReadOptions, notes: list[str]
 ) -> tuple[str, np.ndarray | None]:
-    known = sorted(
-        (key for key in arrays if key.casefold() in LABEL_KEYS),
-        key=lambda key: LABEL_KEYS.index(key.casefold()),
-    )
+    known = known_keys(arrays, LABEL_KEYS)
     if options.labels_key is not None:
         key = options.labels_key
         if key not in arrays:
@@ -111,7 +110,7 @@ def _find_labels(
             raise DataFileError(missing_name(file, "array", key, list(arrays), way_out))
         if not _is_vector(arrays[key]):
             raise DataFileError(
-                f"{file}: {key!r} must hold one label a sample; got shape {arrays[key].shape}."
+                f"{file}: {key!r} must hold one label per sample; got shape {arrays[key].shape}."
             )
         return key, parse_labels(arrays[key].ravel(), repr(key))
     candidates = {
@@ -171,7 +170,7 @@ def _find_views(
     else:
         matrices = _likely_views(arrays, n_samples, graph_keys)
     if not matrices:
-        fitting = "" if n_samples is None else f" with {n_samples} samples, as many as labels"
+        fitting = "" if n_samples is None else f" with {n_samples} samples, one per label"
         raise DataFileError(
             f"{file} has no 2-D array{fitting}; it has {quoted(list(arrays))}. "
             "Pass views_key= to name the views."
@@ -208,18 +207,18 @@ def _likely_views(
 def _name_classes(
     labels: np.ndarray, class_names: np.ndarray, file: str, notes: list[str]
 ) -> np.ndarray:
-    """Turn numbers into class names, whether they count from 0 or from 1."""
+    """Replace class numbers, which start at 0 or 1, by class names."""
     names, known = class_names.astype(str), is_known(labels)
     if labels.dtype.kind != "i" or not known.any():
         return labels
     lowest, highest = int(labels[known].min()), int(labels[known].max())
     if lowest < 0 or highest - min(lowest, 1) >= len(names):
         raise DataFileError(
-            f"{file}: 'class_names' names {len(names)} classes, but "
+            f"{file}: 'class_names' has {len(names)} classes, but "
             f"{describe_labels(labels, repr('y'))}."
         )
     if lowest > 0 and highest < len(names):
-        notes.append("class_names is not used: labels may count from 0 or from 1, both fit.")
+        notes.append("class_names is not used: labels may start at 0 or at 1; both fit.")
         return labels
     named = names[np.where(known, labels - (highest == len(names)), 0)]
     return named if known.all() else mark_unknown(named, ~known)
@@ -237,13 +236,16 @@ def _rename(views: dict[str, View], view_names: np.ndarray, file: str) -> dict[s
 def read_npy(
     paths: Sequence[Path], options: ReadOptions, given_labels: LabelColumn | None = None
 ) -> Reading:
-    """Read one view from each `.npy` file; rows are read from the disk when they are used.
+    """Memory-map one view per `.npy` file.
 
-    Samples are in rows unless `samples_in`, or the number of labels, says otherwise.
+    Samples are rows unless `samples_in` or the number of labels decides otherwise.
     """
     arrays = {path.stem: _map_array(path) for path in paths}
     if len(arrays) < len(paths):
-        raise DataFileError("two files have the same name; a view is named as its file.")
+        raise DataFileError(
+            "every file must have its own name, since a view is named after its file; two files "
+            "have the same name. Rename one of them."
+        )
     names = ", ".join(path.name for path in paths)
     n_samples, labels_source = None, ""
     if given_labels is not None and given_labels.sample_ids is None:
@@ -264,7 +266,7 @@ def _map_array(path: Path) -> np.ndarray:
         if "allow_pickle" not in str(error) and "Python objects" not in str(error):
             raise unreadable(path, "an .npy array", error) from error
         raise DataFileError(
-            f"{path.name} holds Python objects, which only pickle could load; manyview never "
+            f"{path.name} holds Python objects, which only pickle can load; manyview never "
             "unpickles. Save it as plain numbers."
         ) from error
     except Exception as error:  # numpy raises many kinds on damaged files

@@ -1,4 +1,4 @@
-"""Which files are meant: a path, a list or a folder, by their endings."""
+"""Find the files of a data set: from a path, a list of paths or a folder."""
 
 import hashlib
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ ANNOTATED_SUFFIXES = (".h5mu", ".h5ad")
 SINGLE_SUFFIXES = (".mat", ".npz", *ANNOTATED_SUFFIXES)  # one file holds all views
 NPY_SUFFIX = ".npy"
 TABLE_SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES)
+DATA_SUFFIXES = (*SINGLE_SUFFIXES, NPY_SUFFIX, *TABLE_SUFFIXES)
 
 AnyPath = str | Path
 
@@ -19,7 +20,7 @@ AnyPath = str | Path
 def find_files(
     path: AnyPath | Sequence[AnyPath], labels: AnyPath | None
 ) -> tuple[str, list[Path], Path | None, list[str]]:
-    """Return the data's name, the files of the views, that of the labels, and those left."""
+    """Return the name of the data, the view files, the label file, and the skipped files."""
     label_path = None if labels is None else existing_path(labels)
     if label_path is not None and label_path.is_dir():
         raise DataFileError(f"labels must be a file; got the folder {label_path}.")
@@ -38,21 +39,20 @@ def find_files(
 
 
 def existing_path(path: AnyPath) -> Path:
-    """Refuse a path where nothing is, and suggest a near name."""
+    """Refuse a path that does not exist, and suggest a similar name."""
     found = Path(path).expanduser()
     if found.exists():
         return found
-    near = []
+    names = []
     if found.parent.is_dir():
-        near = [neighbor.name for neighbor in sorted(found.parent.iterdir())]
-    raise DataFileError(f"There is no file or folder {found}.{did_you_mean(found.name, near)}")
+        names = [file.name for file in sorted(found.parent.iterdir())]
+    raise DataFileError(f"There is no file or folder {found}.{did_you_mean(found.name, names)}")
 
 
 def _check_suffix(path: Path) -> None:
-    known = (*SINGLE_SUFFIXES, NPY_SUFFIX, *TABLE_SUFFIXES)
-    if path.suffix.casefold() not in known:
+    if path.suffix.casefold() not in DATA_SUFFIXES:
         raise DataFileError(
-            f"{path.name} has an unknown ending; it must be one of {', '.join(known)}."
+            f"a data file must end in one of {', '.join(DATA_SUFFIXES)}; got {path.name}."
         )
 
 
@@ -65,7 +65,7 @@ def _check_list(paths: Sequence[Path]) -> None:
         _check_suffix(one)
         if one.suffix.casefold() in SINGLE_SUFFIXES:
             raise DataFileError(
-                f"a list of paths must name tables, one view each; got {one.name}. "
+                f"a list of paths must name tables, one per view; got {one.name}. "
                 "Read it alone: it holds all views."
             )
     if len({one.suffix.casefold() == NPY_SUFFIX for one in paths}) > 1:
@@ -89,8 +89,8 @@ def _files_of_folder(
     if label_path is None and len(label_files) > 1:
         names = " and ".join(file.name for file in label_files)
         raise DataFileError(
-            f"{folder} holds {len(label_files)} files of labels: {names}. "
-            f"Pass labels={str(label_files[0])!r}, or another."
+            f"{folder} has {len(label_files)} files of labels: {names}. "
+            f"Pass labels={str(label_files[0])!r}, or another of them."
         )
     if label_path is None and label_files:
         label_path = label_files[0]
@@ -102,18 +102,16 @@ def _files_of_folder(
     if not arrays and not matrices and not tables:
         holds = ", ".join(skipped[:5]) or "nothing"
         raise DataFileError(
-            f"{folder} holds no data file "
-            f"({', '.join((*SINGLE_SUFFIXES, NPY_SUFFIX, *TABLE_SUFFIXES))}); "
-            f"it holds {holds}."
+            f"{folder} has no data file ({', '.join(DATA_SUFFIXES)}); it has {holds}."
         )
     if len(arrays) > 1 or sum(map(bool, (arrays, matrices, tables))) > 1:
         names = ", ".join(file.name for file in (*arrays, *matrices, *tables)[:5])
-        raise DataFileError(f"{folder} holds more than one data set: {names}. Name one file.")
+        raise DataFileError(f"{folder} has more than one data set: {names}. Pass one file.")
     return arrays or matrices or tables, label_path, skipped
 
 
 def files_checksum(paths: Sequence[Path]) -> str:
-    """Return a checksum of what the files hold."""
+    """Return a checksum of the contents of the files."""
     digest = hashlib.sha256()
     for path in sorted(paths, key=lambda one: one.name):
         try:

@@ -1,4 +1,4 @@
-"""Readers: one door from files and objects to a `Dataset`, whatever their format."""
+"""Read a `Dataset` from files and objects of any supported format."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ import numpy as np
 from manyview.data.annotated import is_annotated
 from manyview.data.checksums import views_checksum
 from manyview.data.dataset import Dataset
-from manyview.data.frames import has_two_levels, is_frame, top_frames
+from manyview.data.frames import has_two_levels, is_frame, view_frames
 from manyview.data.io.annotated_files import read_annotated, read_annotated_file
 from manyview.data.io.joined_tables import join_tables, read_tables
 from manyview.data.io.label_files import labels_in_table, read_label_file
@@ -55,36 +55,36 @@ def read_views(
 ) -> Dataset:
     """Read views and labels from files, data frames, or a MuData or AnnData.
 
-    The reader finds the layout by itself and says in `notes` what it found. Where two
-    readings are possible and differ, it refuses and names the option that decides.
+    The reader detects the layout and records in `notes` what it found. If two interpretations
+    are possible and differ, it raises an error that names the option to pass.
 
     Parameters
     ----------
     data
         A `.mat` file (MATLAB 5 or 7.3), an `.npz` archive, an `.h5mu` or `.h5ad` file, `.npy`
-        arrays (one view each, read from the disk when used, so that they may be larger than the
-        memory), CSV, TSV or Parquet tables (one view each, joined on sample ids), or a folder
-        that holds one of these. Or an object: a MuData or AnnData, a dict of pandas or polars
-        frames (one view each, joined on sample ids, which are the index of pandas), or one frame,
-        with two-level columns where it holds several views.
+        arrays (one per view, memory-mapped, so that they may be larger than memory), CSV, TSV or
+        Parquet tables (one per view, joined on sample ids), or a folder that holds one of these.
+        Or an object: a MuData or AnnData, a dict of pandas or polars frames (one per view, joined
+        on sample ids, which are the index in pandas), or one frame, with two-level columns if it
+        holds several views.
     views_key, labels_key, graphs_key
-        In `.mat` and `.npz`: the variables that hold the views (one, or a list), the
-        labels, and graphs given as views. In a MuData: places of views, `rna` for that part's X,
-        `rna/layers/counts` or `rna/obsm/X_pca`, and `rna/obsp/distances` for a graph.
+        In `.mat` and `.npz`: the variables that hold the views (one, or a list), the labels, and
+        precomputed graphs. In a MuData: paths of views, such as `rna` (the X of that modality),
+        `rna/layers/counts` or `rna/obsm/X_pca`, and of a graph, such as `rna/obsp/distances`.
     samples_in
-        `rows` or `columns`, where the sizes alone do not tell.
+        `rows` or `columns`, if the sizes leave it open.
     id_column, label_column
-        In tables and frames: the column that names the samples, and the one that holds the
-        labels. In a MuData or AnnData, labels are a column of `.obs`; observations are joined on
-        `obs_names`, and lack the views of the parts that do not name them.
+        In tables and frames: the columns of sample ids and of labels. In a MuData or AnnData,
+        labels are a column of `.obs`; observations are joined on `obs_names` and lack the views
+        of modalities that do not name them.
     labels
-        A file or frame of labels: CSV, TSV, text, Parquet or `.npy`, joined on sample ids where
-        both sides have them, else by row order. In a folder, `labels.csv`, `y.csv` or
-        `classes.csv` is found without it.
+        A file or frame of labels: CSV, TSV, text, Parquet or `.npy`, joined on sample ids if both
+        sides have them, else by row order. In a folder, `labels.csv`, `y.csv` or `classes.csv` is
+        found without it.
     missing
-        None refuses single unknown values; "impute" leaves them as NaN, to be filled in by a
-        method with the same setting. Samples that lack a whole view, because a table does not
-        name them or their row is blank, are always kept.
+        None refuses single missing values; "impute" leaves them as NaN for a method with the same
+        setting. Samples that lack a whole view, because a table does not name them or their row
+        is blank, are always kept.
 
     Examples
     --------
@@ -122,9 +122,9 @@ def read_views(
 
 
 def _frames(data: Any) -> dict[str, Any] | None:
-    """Name the data frames, by their view; None where these are none."""
+    """Return the data frames by view name; None if the data holds none."""
     if has_two_levels(data):
-        return top_frames(data)
+        return view_frames(data)
     if is_frame(data):
         return {"view1": data}
     if isinstance(data, Mapping) and data and all(is_frame(frame) for frame in data.values()):
@@ -132,13 +132,13 @@ def _frames(data: Any) -> dict[str, Any] | None:
     if isinstance(data, Mapping) or hasattr(data, "shape"):
         raise InputError(
             "data must be files, data frames, a MuData or an AnnData; got "
-            f"{type(data).__name__}. Arrays need no reading: MultiView takes them, and fit does."
+            f"{type(data).__name__}. Pass arrays to MultiView or fit."
         )
     return None
 
 
 def _given_labels(labels: Any, options: ReadOptions) -> LabelColumn | None:
-    """Labels from a file or frame of their own; None where there are none."""
+    """Return labels from a separate file or frame; None if there is none."""
     if labels is None:
         return None
     if is_frame(labels) or hasattr(labels, "to_frame"):
@@ -196,7 +196,7 @@ def _as_dataset(
     may_lack_values: bool,
     given: LabelColumn | None,
 ) -> Dataset:
-    """Check the views and align labels given from elsewhere; None takes the views' checksum."""
+    """Check the views and align passed labels; without `sha256`, use the checksum of the views."""
     if given is not None:
         reading.labels, notes = given.align(reading.n_samples, reading.sample_ids)
         reading.labels_source = given.source
@@ -225,19 +225,19 @@ def _as_dataset(
         notes=(
             f"{describe_views(reading)}; {about_labels}.",
             *missing_notes(views),
-            *view_notes(_whole_rows(views)),
+            *view_notes(_complete_rows(views)),
             *reading.notes,
         ),
         sha256=sha256 or views_checksum(views),
     )
 
 
-def _whole_rows(views: MultiView) -> dict[str, View]:
-    """Rows of each feature view that are known throughout: what can be said of its values."""
-    whole = {}
+def _complete_rows(views: MultiView) -> dict[str, View]:
+    """Return the rows of each feature view that have no missing value."""
+    complete = {}
     for name in views.feature_names:
         gone = ~views.present[:, views.names.index(name)]
-        gone[views.unfinite_rows(name)] = True
+        gone[views.nonfinite_rows(name)] = True
         view = views[name]
-        whole[name] = view[~gone] if gone.any() else view
-    return {name: view for name, view in whole.items() if view.shape[0]}
+        complete[name] = view[~gone] if gone.any() else view
+    return {name: view for name, view in complete.items() if view.shape[0]}

@@ -1,4 +1,4 @@
-"""Reading: what one file format hands on, and the checks and sentences all formats share."""
+"""Result of reading one format, and the checks and messages that all formats share."""
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The choices of `read_views` that decide between readings of one file."""
+    """Options of `read_views` that choose between interpretations of a file."""
 
     views_key: str | Sequence[str] | None = None
     labels_key: str | None = None
@@ -32,13 +32,13 @@ class ReadOptions:
 
     @property
     def may_lack_values(self) -> bool:
-        """Whether single values may be unknown."""
+        """Whether single values may be missing."""
         return self.missing == "impute"
 
 
 @dataclass
 class Reading:
-    """Views and labels as one format found them, samples in rows."""
+    """Views and labels read from one source, samples in rows."""
 
     views: dict[str, View]
     source: str
@@ -57,18 +57,18 @@ class Reading:
 
 
 def unreadable(path: Path, kind: str, error: Exception) -> DataFileError:
-    """Make the error for a file that its own library cannot open."""
+    """Return the error for a file that its library cannot open."""
     if isinstance(error, MemoryError):
         return DataFileError(f"{path.name} does not fit in memory, or is damaged.")
     reason = " ".join(str(error).split()) or type(error).__name__
     return DataFileError(
-        f"{path.name} could not be read as {kind}: it is damaged, cut short, or of another "
+        f"{path.name} could not be read as {kind}: it is damaged, truncated, or of another "
         f"format ({reason[:160]})."
     )
 
 
 def import_extra(module: str, needed_by: str, extra: str = "io") -> Any:
-    """Import a library of an extra, only when something needs it."""
+    """Import a library of an optional extra, on first use."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -89,9 +89,15 @@ def quoted(names: Sequence[str]) -> str:
 
 
 def missing_name(file: str, kind: str, name: str, names: Sequence[str], way_out: str = "") -> str:
-    """Say that a file lacks a named thing, what it has, and the way out."""
+    """Return the message for a name that a file lacks: what it has, and the way out."""
     way_out = way_out or did_you_mean(name, names)
     return f"{file} has no {kind} {name!r}; it has {quoted(names)}.{way_out}"
+
+
+def known_keys(variables: Mapping[str, Any], names: tuple[str, ...]) -> list[str]:
+    """Return the variables with one of these names, in any case, in the order of the names."""
+    known = [key for key in variables if key.casefold() in names]
+    return sorted(known, key=lambda key: names.index(key.casefold()))
 
 
 def choose_reading(
@@ -103,7 +109,7 @@ def choose_reading(
     option: str,
     notes: list[str],
 ) -> str:
-    """Return the first of several equal candidates; refuse when two differ."""
+    """Return the first of several equal candidates; refuse if two differ."""
     first, *others = candidates
     for other in others:
         if not same(candidates[first], candidates[other]):
@@ -118,9 +124,9 @@ def choose_reading(
 def samples_are_rows(
     views: Mapping[str, View], n_samples: int | None, samples_in: str | None, file: str
 ) -> bool:
-    """Say whether samples are the views' rows; else they are the columns.
+    """Return whether samples are the rows of the views; otherwise they are the columns.
 
-    The number of samples decides; without it, the side that all views share.
+    The number of samples decides; without it, the axis on which all views agree.
     """
     if samples_in is not None:
         return samples_in == "rows"
@@ -139,13 +145,13 @@ def samples_are_rows(
 def check_rows(
     views: Mapping[str, View], n_samples: int | None, file: str, labels_source: str
 ) -> None:
-    """Refuse a view that does not hold as many samples as the labels or the first view."""
+    """Refuse a view whose number of samples differs from the labels or the first view."""
     first, first_view = next(iter(views.items()))
     for name, view in views.items():
         if n_samples is not None and view.shape[0] != n_samples:
             raise DataFileError(
                 f"{file}: view {name!r} has {view.shape[0]} samples ({view.shape[0]} x "
-                f"{view.shape[1]}) but {labels_source} holds {n_samples} labels."
+                f"{view.shape[1]}) but {labels_source} has {n_samples} labels."
             )
         if view.shape[0] != first_view.shape[0]:
             raise DataFileError(
@@ -155,7 +161,7 @@ def check_rows(
 
 
 def equal_views(one: View, other: View) -> bool:
-    """Say whether two views hold the same numbers, dense or sparse."""
+    """Return whether two views hold the same numbers, dense or sparse."""
     if one.shape != other.shape:
         return False
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
@@ -169,17 +175,17 @@ def _csr_floats(view: Any) -> Any:
 
 
 def is_sparse(matrix: object) -> bool:
-    """Say whether a matrix is one of scipy's sparse kinds."""
+    """Return whether a matrix is a sparse one of scipy."""
     return sparse.issparse(matrix)
 
 
 def as_view(matrix: Any) -> View:
-    """Keep a dense matrix as it is, and turn any sparse one into CSR."""
+    """Return a dense matrix as it is, and a sparse one in CSR."""
     return sparse.csr_array(matrix) if is_sparse(matrix) else np.asarray(matrix)
 
 
 def describe_views(reading: Reading) -> str:
-    """Say how many views of how many samples and features were found, and where."""
+    """Describe the views in a few words: source, number, samples and features."""
     sizes = ", ".join(str(view.shape[1]) for view in reading.views.values())
     n_views = len(reading.views)
     text = (
@@ -187,32 +193,36 @@ def describe_views(reading: Reading) -> str:
         f"samples ({sizes} features)"
     )
     if reading.graphs:
-        text += f"; given graphs: {', '.join(reading.graphs)}"
+        text += f"; precomputed graphs: {', '.join(reading.graphs)}"
     return text
 
 
 def missing_notes(views: MultiView) -> list[str]:
-    """Note how many samples lack which view, and which views have single unknown values."""
+    """Return notes on samples that lack a view and on single missing values."""
     notes = []
     n_lacking = dict(zip(views.names, (~views.present).sum(axis=0).tolist(), strict=True))
-    told = [f"{count} lack {name}" for name, count in n_lacking.items() if count]
-    if told:
-        notes.append(f"Of the {len(views)} samples {', '.join(told)}; they are kept.")
+    lacking = [
+        f"{count} of {len(views)} samples lack view {name}"
+        for name, count in n_lacking.items()
+        if count
+    ]
+    if lacking:
+        notes.append(f"{', '.join(lacking)}; they are kept and use their other views.")
     n_broken = {
-        name: len(views.unfinite_rows(name)) - _n_nan_rows(views, name) for name in views.names
+        name: len(views.nonfinite_rows(name)) - _n_nan_rows(views, name) for name in views.names
     }
-    told = [f"{name} (rows: {count})" for name, count in n_broken.items() if count]
-    if told:
-        notes.append(f"Single values are unknown in {', '.join(told)}, to be filled in.")
+    broken = [f"{count} rows of view {name}" for name, count in n_broken.items() if count]
+    if broken:
+        notes.append(f"Single values are missing in {', '.join(broken)}; they will be imputed.")
     return notes
 
 
 def _n_nan_rows(views: MultiView, name: str) -> int:
-    return int((~views.present[views.unfinite_rows(name), views.names.index(name)]).sum())
+    return int((~views.present[views.nonfinite_rows(name), views.names.index(name)]).sum())
 
 
 def view_notes(views: Mapping[str, View]) -> list[str]:
-    """Note views that are copies of others, those of integers, and those to scale otherwise."""
+    """Return notes on identical views, views of integers, and views to scale differently."""
     notes = [
         f"Views {one} and {other} are identical."
         for one, other in combinations(views, 2)
@@ -228,7 +238,7 @@ def view_notes(views: Mapping[str, View]) -> list[str]:
 
 
 def _scaling_notes(views: Mapping[str, View]) -> list[str]:
-    """Pass on what each view looks like, once where several views look the same."""
+    """Return the suggested scalings, one note for all views with the same suggestion."""
     names_by_advice: dict[str, list[str]] = {}
     for name, view in views.items():
         advice = suggest_scaling(view)

@@ -1,4 +1,4 @@
-"""Tables: one CSV, TSV or Parquet file, or data frame, as named columns."""
+"""Read one CSV, TSV or Parquet file, or data frame, as named columns."""
 
 import csv
 import io
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from manyview.data.frames import (
+    column_at,
     column_names,
-    column_of,
     is_blank,
     is_nested,
-    nested_columns,
+    nested_columns_message,
     with_index_column,
 )
 from manyview.data.io.reading import import_extra, missing_name, unreadable
@@ -26,7 +26,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 ID_NAMES = frozenset(
     {"id", "sample", "sample_id", "sampleid", "name", "barcode", "index", "", "unnamed: 0"}
 )
-ID_NAMES_ANYWHERE = ("sample_id", "sampleid", "barcode", "id")  # no feature is called so
+ID_NAMES_ANYWHERE = ("sample_id", "sampleid", "barcode", "id")  # unusual names for features
 LABEL_NAMES = frozenset({"label", "labels", "class", "target", "y"})
 BLANKS = UNKNOWN_WORDS - {"-1"}
 
@@ -35,14 +35,14 @@ Column = list[str] | np.ndarray  # texts, or numbers as Parquet stores them
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns of equal length, one row a sample.
+    """Named columns of equal length, one row per sample.
 
     Attributes
     ----------
     source
-        What errors call it: the file's name.
+        Name in errors: that of the file.
     view
-        Name of the view that its features are.
+        Name of the view that its features form.
     """
 
     source: str
@@ -56,7 +56,7 @@ class Table:
         return len(self.columns[0]) if self.columns else 0
 
     def find(self, column: str) -> int:
-        """Return a column's position by its name; refuse one that is absent or doubled."""
+        """Return the position of a column by its name; refuse one that is absent or repeated."""
         count = self.header.count(column)
         if count == 0:
             raise DataFileError(missing_name(self.source, "column", column, self.header))
@@ -65,11 +65,11 @@ class Table:
         return self.header.index(column)
 
     def texts(self, position: int) -> list[str]:
-        """Return a column's cells as text."""
+        """Return the cells of a column as text."""
         return [str(cell).strip() for cell in self.columns[position]]
 
     def id_position(self, id_column: str | None, label_column: str | None) -> int | None:
-        """Find the column that names the samples: given, called so, or unique texts."""
+        """Find the column of sample ids: by the option, by its name, or by unique texts."""
         if id_column is not None:
             return self.find(id_column)
         names = [name.casefold() for name in self.header]
@@ -85,7 +85,7 @@ class Table:
         return 0 if is_text and len(set(first)) == len(first) else None
 
     def label_positions(self, label_column: str | None = None) -> list[int]:
-        """Find columns that may hold labels: the given one, and those called so."""
+        """Find the columns that may hold labels: by the option or by their names."""
         return [
             position
             for position, name in enumerate(self.header)
@@ -97,16 +97,16 @@ class Table:
         try:
             parse_labels(self.columns[position], self.header[position])
         except DataFileError:
-            return False  # a feature that happens to be called y
+            return False  # a feature that is named y
         return True
 
     def features(
         self, positions: Sequence[int], sample_names: Sequence[str], *, may_lack_values: bool
     ) -> np.ndarray:
-        """Return columns as one float matrix, NaN where cells are blank.
+        """Return columns as one float matrix, NaN for blank cells.
 
-        A row that is blank throughout is a sample that lacks the view. Text is refused, and
-        single blank cells are, too, unless they may be there; it is said where.
+        A blank row is a sample that lacks the view. Text is refused, and so are single blank cells
+        without `may_lack_values`.
         """
         if not positions:
             return np.empty((self.n_rows, 0))
@@ -120,7 +120,7 @@ class Table:
             raise DataFileError(
                 f"{self.source} has {len(wrong)} column(s) that are not numeric: "
                 f"{shown_names([repr(name) for name in wrong])}. Drop them, encode them as "
-                "numbers, or pass id_column= or label_column= if they are that."
+                "numbers, or pass id_column= or label_column= if they hold ids or labels."
             )
         matrix = np.column_stack([column for column in values if column is not None])
         is_blank = np.isnan(matrix)
@@ -129,13 +129,13 @@ class Table:
             raise DataFileError(
                 f"view {self.view!r} has blank cells in {len(broken)} of {self.n_rows} rows, "
                 f"the first is sample {sample_names[broken[0]]!r}. Fill or remove these rows, or "
-                "fit with missing='impute' to have single cells filled with their column's mean."
+                "read and fit with missing='impute' to fill single cells with their column's mean."
             )
         return matrix
 
 
 def _numbers(column: Column) -> np.ndarray | None:
-    """Return a column as floats, NaN where blank, or None if it holds text."""
+    """Return a column as floats, NaN for blank cells, or None if it holds text."""
     if isinstance(column, np.ndarray):
         return column.astype(np.float64)
     cells = ["nan" if cell.strip().casefold() in BLANKS else cell for cell in column]
@@ -147,7 +147,7 @@ def _numbers(column: Column) -> np.ndarray | None:
 
 
 def read_table(path: Path, samples_in: str | None = None, id_column: str | None = None) -> Table:
-    """Read one table; with `samples_in="columns"` its first row names the samples."""
+    """Read one table; with `samples_in="columns"`, its first row holds the sample ids."""
     if path.suffix.casefold() in PARQUET_SUFFIXES:
         return _read_parquet(path, samples_in)
     lines = read_lines(path)
@@ -155,7 +155,9 @@ def read_table(path: Path, samples_in: str | None = None, id_column: str | None 
     if rows and samples_in == "columns":
         rows = [list(row) for row in zip(*rows, strict=True)]
     if len(rows) < 2:
-        raise DataFileError(f"{path.name} holds no samples: a table needs a header and rows.")
+        raise DataFileError(
+            f"{path.name} must have a header and at least one row; it has no samples."
+        )
     header = [name.strip() for name in rows[0]]
     _refuse_headerless(path, header, id_column)
     columns: list[Column] = [list(column) for column in zip(*rows[1:], strict=True)]
@@ -163,7 +165,7 @@ def read_table(path: Path, samples_in: str | None = None, id_column: str | None 
 
 
 def read_lines(path: Path) -> list[tuple[int, list[str]]]:
-    """Read a text table's rows with their line numbers; every row has as many cells."""
+    """Read the rows of a text table with their line numbers; all have the same length."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -180,25 +182,25 @@ def read_lines(path: Path) -> list[tuple[int, list[str]]]:
     if not lines:
         raise DataFileError(f"{path.name} is empty.")
     width = len(lines[0][1])
-    # In a table of one column a blank line is a blank cell; elsewhere it is nothing.
+    # In a table of one column a blank line is a blank cell; elsewhere it is skipped.
     lines = [(number, row or [""]) for number, row in lines if row or width == 1]
     for number, row in lines:
         if len(row) != width:
             raise DataFileError(
                 f"{path.name}: line {number} has {len(row)} cells but the first line has {width}. "
-                "The file may be cut short."
+                "The file may be truncated."
             )
     return lines
 
 
 def _refuse_headerless(path: Path, header: list[str], id_column: str | None) -> None:
-    """Refuse a first line of numbers: read as a header, its sample would be lost."""
+    """Refuse a first line of numbers: as a header it would drop a sample."""
     first, *rest = header
     names_samples = first == id_column or first.casefold() in ID_NAMES
     if all(is_number(cell) for cell in rest or [first]) and not names_samples:
         raise DataFileError(
             f"{path.name} has no header: its first line holds numbers "
-            f"({shown_names(header)}). Add a line with the columns' names"
+            f"({shown_names(header)}). Add a line of column names"
             f"{'.' if is_number(first) else f', or pass id_column={first!r} if it is one.'}"
         )
 
@@ -218,15 +220,15 @@ def _read_parquet(path: Path, samples_in: str | None) -> Table:
 
 
 def frame_table(frame: Any, source: str, view: str) -> Table:
-    """Turn a data frame into a table; the index of pandas, where it names rows, is a column."""
+    """Convert a data frame to a table; a pandas index that names rows becomes a column."""
     frame = with_index_column(frame)
     header = list(column_names(frame))
     if not header or not len(frame):
-        raise DataFileError(f"{source} holds no samples: a table needs columns and rows.")
-    series = [column_of(frame, position) for position in range(len(header))]
+        raise DataFileError(f"{source} must have columns and at least one row; it has no samples.")
+    series = [column_at(frame, position) for position in range(len(header))]
     nested = [name for name, one in zip(header, series, strict=True) if is_nested(one)]
     if nested:
-        raise DataFileError(nested_columns(source, nested))
+        raise DataFileError(nested_columns_message(source, nested))
     return Table(source, view, header, [_frame_column(one) for one in series])
 
 

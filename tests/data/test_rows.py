@@ -1,14 +1,16 @@
-"""Work in blocks of rows: the same numbers, and never a whole copy in float64."""
+"""Rows in blocks give the same numbers without a float64 copy; rows are scattered among zeros."""
 
 import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from manyview.data import scaling, views
+from manyview.data import rows, scaling
 from manyview.data.network_input import fit_input
+from manyview.data.rows import row_blocks, scatter_rows
 from manyview.data.scaling import SCALINGS, fit_scaler, suggest_scaling
-from manyview.data.views import MultiView, check_views, row_blocks
+from manyview.data.views import MultiView, check_views
 from manyview.errors import InputError
 from manyview.graphs import neighbors
 from manyview.graphs.neighbors import nearest_neighbors
@@ -21,7 +23,7 @@ def small_blocks(monkeypatch):
     def few_rows(view, n_bytes=None):
         return row_blocks(view, n_bytes=8 * 3 * int(np.prod(view.shape[1:])))
 
-    for module in (scaling, views, neighbors):
+    for module in (scaling, rows, neighbors):
         monkeypatch.setattr(module, "row_blocks", few_rows)
     monkeypatch.setattr("manyview.data.network_input.row_blocks", few_rows)
 
@@ -101,3 +103,15 @@ def test_a_search_among_many_points_copies_a_part_of_them_at_a_time(rng, monkeyp
     monkeypatch.setattr(neighbors, "BLOCK_BYTES", 2**20)
     peak = peak_of(lambda: nearest_neighbors(points[:20], points, n_neighbors=5, metric=metric))
     assert peak < 0.5 * 8 * points.size
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("taken", [[], [2], [0, 2, 4], [0, 1, 2, 3, 4]])
+def test_scattered_rows_are_found_again_among_zeros(rng, kind, taken):
+    values = (rng.random((5, 3)) * (rng.random((5, 3)) < 0.7)).astype(np.float32)
+    scattered = scatter_rows(kind(values[taken]), np.array(taken, dtype=int), 5)
+    assert type(scattered) is type(kind(values))
+    assert scattered.dtype == np.float32
+    dense = scattered if isinstance(scattered, np.ndarray) else scattered.toarray()
+    is_taken = np.isin(np.arange(5), taken)
+    np.testing.assert_array_equal(dense, np.where(is_taken[:, None], values, 0))
