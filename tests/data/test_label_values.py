@@ -72,6 +72,7 @@ def test_is_number_knows_that_an_id_with_underscore_is_none():
     [
         ([1, 2, 3, 3], "labels in Y: 3 classes from 1 to 3"),
         ([1, 5], "labels in Y: 2 classes between 1 and 5"),
+        ([7, 900_000_000], "labels in Y: 2 classes between 7 and 900000000"),
         ([1, 2, -1], "labels in Y: 2 classes from 1 to 2, 1 sample unknown"),
         (["b", "a"], "labels in Y: 2 classes (a, b)"),
         ([-1, -1], "labels in Y: every label unknown"),

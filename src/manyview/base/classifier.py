@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +24,7 @@ from manyview.base.persistence import load_tree, save_tree
 from manyview.base.summary import FitSummary, StageRecord
 from manyview.callbacks.context import EpochObserver, FitContext, current_observer
 from manyview.callbacks.tasks import CallbackMixin, callback_context
+from manyview.data.alignment import align_labels
 from manyview.data.cross_validation import TransductiveViews
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.labels import UNKNOWN, check_labels
@@ -57,6 +59,7 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
     # Learned attributes that some methods have; None, 1 or empty in the others.
     label_distributions_: np.ndarray
     y_: np.ndarray
+    sample_ids_: np.ndarray | None = None
     transductive_checksum_: str | None = None
     n_neighbors_: Any = None  # int
     scaling_: dict[str, str] | None = None
@@ -99,6 +102,8 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
                 views, labels = self._check_fit_views(X.views), X.expand_labels(y)
             else:
                 views, labels = self._check_fit_views(X), y
+            self.sample_ids_ = views.sample_ids
+            labels = align_labels(labels, None if cache is not None else views.sample_ids)
             self.classes_, y_encoded = check_labels(labels, len(views))
             check_views_are_seen(views, y_encoded)
             self._check_parameters(views)
@@ -131,6 +136,32 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
                 "transduction_, or label new samples when fit has ended."
             )
         return self._predict_proba(self._check_new_views(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of `predict` on the rows whose label is known.
+
+        Unknown labels (-1, None, NaN) do not count; `y` with an index is matched to the samples
+        by it.
+        """
+        predicted = self.predict(X)
+        if isinstance(X, TransductiveViews):
+            ids = X.views.sample_ids
+            ids = None if ids is None else ids[X.rows]
+        else:
+            ids = (X if isinstance(X, MultiView) else MultiView(X)).sample_ids
+        truth = np.asarray(align_labels(y, ids))
+        if len(truth) != len(predicted):
+            raise InputError(
+                f"y must hold one label per sample; got {len(truth)} labels for {len(predicted)} "
+                "samples."
+            )
+        known = is_known(truth)
+        if not known.any():
+            raise InputError(
+                "y must hold at least one known label to score; all are unknown (-1, None or NaN)."
+            )
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(accuracy_score(truth[known], predicted[known], sample_weight=weights))
 
     def predictions(self, *, min_probability: float = 0.0) -> np.ndarray:
         """Label the fitted samples, except where the prediction is less probable than asked for.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manyview.data.alignment import ABSENT, index_of, join_samples
 from manyview.data.annotated import is_anndata, is_annotated, open_annotated
 from manyview.data.frames import column_names, frame_values, has_two_levels, is_frame, view_frames
 from manyview.errors import InputError, InputTypeError
@@ -22,15 +23,26 @@ class NamedViews:
     columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # booleans [sample] by view: whether the sample has the view
     present: dict[str, np.ndarray] | None = None
+    # [sample] index values of the frames, or obs_names; None where samples have no names
+    sample_ids: np.ndarray | None = None
+    # [sample] row by view, -1 for an absent one; None where rows are samples
+    rows: dict[str, np.ndarray] | None = None
 
 
 def name_views(views: Any) -> NamedViews:
     """Split a container of views, such as a MuData, into named views."""
     if is_annotated(views):
         opened = open_annotated(views)
-        return NamedViews(opened.views, opened.columns, opened.present)
+        ids = np.array(opened.sample_ids, dtype=object)
+        return NamedViews(opened.views, opened.columns, opened.present, ids)
     named = view_frames(views) if has_two_levels(views) else _views_by_name(views)
-    return NamedViews(named, {name: column_names(v) for name, v in named.items() if is_frame(v)})
+    columns = {name: column_names(v) for name, v in named.items() if is_frame(v)}
+    indexes = {name: index_of(v) if name in columns else None for name, v in named.items()}
+    joined = join_samples(indexes, lambda name: int(np.shape(named[name])[0]))
+    if joined is None:
+        return NamedViews(named, columns)
+    present = {name: rows != ABSENT for name, rows in joined.rows.items()}
+    return NamedViews(named, columns, present, joined.sample_ids, joined.rows)
 
 
 def _views_by_name(views: Any) -> dict[str, Any]:

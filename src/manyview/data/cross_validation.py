@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator
 
+from manyview.data.alignment import align_labels
 from manyview.data.checksums import views_checksum
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.views import MultiView, Rows
@@ -80,7 +81,8 @@ class TransductiveViews:
 
     def expand_labels(self, labels: Any) -> np.ndarray:
         """Expand the labels of the rows to all samples, unknown elsewhere."""
-        values = np.asarray(labels)
+        ids = self.views.sample_ids
+        values = np.asarray(align_labels(labels, None if ids is None else ids[self.rows]))
         if len(values) != len(self):
             raise InputError(
                 f"labels must hold one label per row; got {len(values)} labels for {len(self)} "

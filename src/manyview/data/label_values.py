@@ -117,7 +117,7 @@ def describe_labels(labels: np.ndarray, source: str) -> str:
         text = "every label unknown"
     elif isinstance(classes[0], str) or len(classes) == 1:
         text = f"{count} ({shown_names(classes)})"
-    elif classes == list(range(classes[0], classes[-1] + 1)):
+    elif classes[-1] - classes[0] == len(classes) - 1:  # sorted and distinct, so without gaps
         text = f"{count} from {classes[0]} to {classes[-1]}"
     else:
         text = f"{count} between {classes[0]} and {classes[-1]}"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manyview.data.alignment import take_rows
 from manyview.data.coerce import as_matrix, name_views, presence_mask
 from manyview.data.rows import View, is_all_nan, nonfinite_rows
 from manyview.errors import InputError
@@ -17,7 +18,11 @@ Rows = Any  # whatever numpy accepts as a row index
 
 
 class MultiView:
-    """Named views of the same samples, in the same order.
+    """Named views of the same samples.
+
+    Data frames are joined on their index, whatever the order of their rows; a sample that a frame
+    does not hold lacks that view. Arrays, sparse matrices and polars frames have no index: their
+    rows are the same samples in the same order.
 
     Indexing takes rows of all views at once, so scikit-learn's `cross_val_score` and
     `GridSearchCV` accept a `MultiView`.
@@ -71,17 +76,22 @@ class MultiView:
         self.positions: np.ndarray
         self.n_original: int
         self.columns: dict[str, tuple[str, ...]]
+        self.sample_ids: np.ndarray | None  # [sample] index values; None where rows have no names
         self._mask: np.ndarray | None = None  # as passed; rows of NaN are found on first use
         self._nonfinite: dict[str, np.ndarray] = {}
         if isinstance(views, MultiView):
             self._views = dict(views.items())
             self.graph_names = frozenset(views.graph_names | set(graphs))
             self.positions, self.n_original = views.positions, views.n_original
-            self.columns = dict(views.columns)
+            self.columns, self.sample_ids = dict(views.columns), views.sample_ids
             self._mask, self._nonfinite = views._mask, views._nonfinite
         else:
             named = name_views(views)
             self._views = {name: as_matrix(view, name) for name, view in named.views.items()}
+            for name, rows in (named.rows or {}).items():
+                _check_graph_rows(rows, name, graphs)
+                self._views[name] = take_rows(self._views[name], rows)
+            self.sample_ids = named.sample_ids
             self.columns = dict(named.columns)
             self.graph_names = frozenset(graphs)
             self._check_same_samples()
@@ -175,6 +185,7 @@ class MultiView:
         taken._views = {name: view[rows] for name, view in self._views.items()}
         taken.graph_names, taken.columns = self.graph_names, self.columns
         taken.positions, taken.n_original = self.positions[rows], self.n_original
+        taken.sample_ids = None if self.sample_ids is None else self.sample_ids[rows]
         taken._mask, taken._nonfinite = None if self._mask is None else self._mask[rows], {}
         return taken
 
@@ -217,6 +228,14 @@ class MultiView:
             for name, view in self._views.items()
         )
         return f"MultiView({len(self)} samples; {columns})"
+
+
+def _check_graph_rows(rows: np.ndarray, name: str, graphs: Sequence[str]) -> None:
+    if name in graphs and not np.array_equal(rows, np.arange(len(rows))):
+        raise InputError(
+            f"view {name!r} is a graph: its rows and columns must hold the samples of the other "
+            "views in their order. Reorder both by the index of the first view."
+        )
 
 
 def check_views(
