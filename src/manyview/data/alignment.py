@@ -22,19 +22,12 @@ N_SHOWN = 3  # sample names listed in a message
 
 @dataclass(frozen=True)
 class Alignment:
-    """Samples of all views, and the row of each sample in each view.
+    """Samples of all views, and the row of each sample in each view."""
 
-    Attributes
-    ----------
-    sample_ids
-        [sample] index values: those of the first view in its order, then those that only other
-        views have.
-    rows
-        [sample] row by view; -1 where a sample lacks the view.
-    """
-
+    # [sample] index values: those of the first view in its order, then those that only other views
+    # have
     sample_ids: np.ndarray
-    rows: dict[str, np.ndarray]
+    rows: dict[str, np.ndarray]  # [sample] row by view; -1 where a sample lacks the view
 
 
 def index_of(table: Any) -> np.ndarray | None:

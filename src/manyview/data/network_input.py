@@ -21,18 +21,10 @@ from manyview.data.rows import View, row_blocks
 
 @dataclass(frozen=True)
 class InputScaling:
-    """Factors and centers that turn scaled views into the network's input.
+    """Factors and centers that turn scaled views into the network's input."""
 
-    Attributes
-    ----------
-    factors
-        [view] multiplied with each view.
-    center
-        [column of H] subtracted from every row after that.
-    """
-
-    factors: np.ndarray
-    center: np.ndarray
+    factors: np.ndarray  # [view] multiplied with each view
+    center: np.ndarray  # [column of H] subtracted from every row after that
 
     def __call__(self, features: Sequence[View], present: np.ndarray | None = None) -> View:
         """Return the views times their factors, side by side, not yet centered.

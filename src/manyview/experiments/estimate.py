@@ -11,18 +11,10 @@ from manyview.experiments.trial import Trial
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated time of the trials that are left.
+    """Estimated time of the trials that are left."""
 
-    Attributes
-    ----------
-    seconds
-        With one process, for the trials with similar records.
-    n_unknown
-        Trials without similar records.
-    """
-
-    seconds: float
-    n_unknown: int
+    seconds: float  # with one process, for the trials with similar records
+    n_unknown: int  # trials without similar records
 
     def text(self, n_jobs: int) -> str:
         """Return a phrase such as "about 12 min, and 3 trials of unknown length"."""

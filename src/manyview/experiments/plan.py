@@ -42,34 +42,18 @@ ENTRY_KEYS = (*COMMON_KEYS, "method", "params", "grid", "max_memory")
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a study's table: the trials of all seeds.
-
-    Attributes
-    ----------
-    entry
-        Name of the plan's method entry.
-    point
-        Values of the entry's grid, by name; empty without a grid.
-    """
+    """One cell of a study's table: the trials of all seeds."""
 
     dataset: str
-    entry: str
-    point: tuple[tuple[str, Any], ...]
+    entry: str  # name of the plan's method entry
+    point: tuple[tuple[str, Any], ...]  # values of the entry's grid, by name; empty without a grid
     label_ratio: float
     protocol: str
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A method of a plan, with the parameters that differ from the defaults.
-
-    Attributes
-    ----------
-    paths
-        Path of each parameter by its name in the plan, such as tau -> node_selection__tau.
-    max_memory
-        GB that a fit may use; None is all free memory.
-    """
+    """A method of a plan, with the parameters that differ from the defaults."""
 
     name: str
     title: str
@@ -80,8 +64,9 @@ class Entry:
     label_ratios: tuple[float, ...]
     seeds: tuple[int, ...]
     artifacts: tuple[str, ...]
+    # path of each parameter by its name in the plan, such as tau -> node_selection__tau
     paths: Mapping[str, str] = field(default_factory=dict)
-    max_memory: float | None = None
+    max_memory: float | None = None  # GB that a fit may use; None is all free memory
 
     def points(self) -> list[dict[str, Any]]:
         """Return all combinations of the grid's values; one empty point without a grid."""
@@ -92,13 +77,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Plan:
-    """The content of a plan file.
-
-    Attributes
-    ----------
-    paper
-        The paper's percentages: data set -> entry -> label ratio -> (mean, deviation).
-    """
+    """The content of a plan file."""
 
     name: str
     title: str
@@ -107,6 +86,7 @@ class Plan:
     label_ratios: tuple[float, ...]
     protocols: tuple[str, ...]
     entries: tuple[Entry, ...]
+    # the paper's percentages: data set -> entry -> label ratio -> (mean, deviation)
     paper: Mapping[str, Mapping[str, Mapping[float, tuple[float, float]]]] = field(
         default_factory=dict
     )

@@ -184,18 +184,10 @@ class Explainer:
 
 @dataclass(frozen=True)
 class _NewSampleExplainer(Explainer):
-    """An explainer with one more row, that of a new sample.
+    """An explainer with one more row, that of a new sample."""
 
-    Attributes
-    ----------
-    views
-        The new sample.
-    fitted
-        State of the fitted samples, without the added row.
-    """
-
-    views: MultiView
-    fitted: InductiveState
+    views: MultiView  # the new sample
+    fitted: InductiveState  # state of the fitted samples, without the added row
 
     def row_without(self, row: int, view: int) -> np.ndarray:
         name = list(self.view_graphs)[view]

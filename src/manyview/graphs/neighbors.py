@@ -20,21 +20,12 @@ NO_NEIGHBOR = -1
 
 @dataclass(frozen=True)
 class Neighbors:
-    """The nearest points of each query, nearest first.
+    """The nearest points of each query, nearest first."""
 
-    Attributes
-    ----------
-    indices
-        [query, rank] row of the point; -1 where a query has fewer neighbors.
-    distances
-        [query, rank] 1 - cosine, or the squared Euclidean distance; inf where the index is -1.
-    recall
-        Fraction of the true neighbors that were found; 1 for an exact search.
-    """
-
-    indices: np.ndarray
+    indices: np.ndarray  # [query, rank] row of the point; -1 where a query has fewer neighbors
+    # [query, rank] 1 - cosine, or the squared Euclidean distance; inf where the index is -1
     distances: np.ndarray
-    recall: float = 1.0
+    recall: float = 1.0  # fraction of the true neighbors that were found; 1 for an exact search
 
     def among(self, rows: np.ndarray, n_samples: int) -> "Neighbors":
         """Renumber a search among the samples in `rows` to row numbers among all samples.

@@ -26,29 +26,18 @@ from manyview.validation import check_choice, check_whole_number
 
 @dataclass(frozen=True)
 class PreparedViews:
-    """The views of a fit, in their order.
+    """The views of a fit, in their order."""
 
-    Attributes
-    ----------
-    scalings
-        Name of each feature view's scaling (see `fit_scaler`).
-    scalers, features
-        Scaler of each feature view, and the scaled view; zeros for samples without the view.
-    graphs
-        Graph of each view without self-loops, including precomputed graphs. Samples without the
-        view have no edges.
-    recalls
-        Fraction of the true neighbors found in each feature view; 1 for an exact search.
-    present
-        [sample, view] True where the sample has the view.
-    """
-
-    scalings: dict[str, str]
+    scalings: dict[str, str]  # name of each feature view's scaling (see `fit_scaler`)
+    # scaler of each feature view, and the scaled view; zeros for samples without the view
     scalers: dict[str, ViewScaler]
     features: dict[str, View]
+    # Graph of each view without self-loops, including precomputed graphs. Samples without the view
+    # have no edges.
     graphs: dict[str, sparse.csr_array]
+    # fraction of the true neighbors found in each feature view; 1 for an exact search
     recalls: dict[str, float]
-    present: np.ndarray
+    present: np.ndarray  # [sample, view] True where the sample has the view
 
     def renormalized(self) -> list[sparse.csr_array]:
         """Renormalize each view's graph, Eq. (2).

@@ -56,18 +56,10 @@ class NeighborIndex:
 
 @dataclass(frozen=True)
 class GraphIndex:
-    """The fitted samples of a precomputed graph.
+    """The fitted samples of a precomputed graph."""
 
-    Attributes
-    ----------
-    positions
-        Column of each fitted sample in the rows of new samples.
-    degrees
-        As in `NeighborIndex`.
-    """
-
-    positions: np.ndarray
-    degrees: np.ndarray
+    positions: np.ndarray  # column of each fitted sample in the rows of new samples
+    degrees: np.ndarray  # as in `NeighborIndex`
 
     def edges(self, view: View) -> sparse.csr_array:
         """Select the edges of new samples to fitted ones that have the view: [new, fitted]."""
@@ -77,23 +69,14 @@ class GraphIndex:
 
 @dataclass(frozen=True)
 class SelectionRule:
-    """Learned node selection, as a rule for new edges.
+    """Learned node selection, as a rule for new edges."""
 
-    Attributes
-    ----------
-    scores, confidence
-        Mean edge weight of the fitted samples in ascending order, and their confidence.
-    node_confidence
-        [fitted] the same confidence in the order of the samples.
-    largest
-        Largest surplus over the threshold among the fitted edges.
-    """
-
+    # mean edge weight of the fitted samples in ascending order, and their confidence
     scores: np.ndarray
     confidence: np.ndarray
-    node_confidence: np.ndarray
+    node_confidence: np.ndarray  # [fitted] the same confidence in the order of the samples
     threshold: float
-    largest: float
+    largest: float  # largest surplus over the threshold among the fitted edges
 
     def factor(self, confidence: np.ndarray) -> np.ndarray:
         """Return the factor of edges with this confidence, Eq. (15)-(16)."""
@@ -126,33 +109,19 @@ class NewSampleEdges(NamedTuple):
 
 @dataclass(frozen=True)
 class InductiveState:
-    """Everything of a fitted model that new samples need, as plain arrays.
+    """Everything of a fitted model that new samples need, as plain arrays."""
 
-    Attributes
-    ----------
-    indexes
-        One per view, by name.
-    coefficients
-        [view] coefficient of each view graph in the fused graph, Eq. (3)-(7).
-    mean_gate, loop_gate
-        Mean learned gate of edges and of self-loops; 1 without graph learning.
-    selection
-        A rule, a number of edges to keep (top-k), or None.
-    input_scaling
-        How scaled views become the network's input; None if all views are graphs.
-    weights
-        Weight matrix of each convolution.
-    messages
-        [fitted, output] messages of the fitted samples in each convolution: H W.
-    """
-
-    indexes: dict[str, NeighborIndex | GraphIndex]
+    indexes: dict[str, NeighborIndex | GraphIndex]  # one per view, by name
+    # [view] coefficient of each view graph in the fused graph, Eq. (3)-(7).
     coefficients: np.ndarray
+    # mean learned gate of edges and of self-loops; 1 without graph learning
     mean_gate: float
     loop_gate: float
-    selection: SelectionRule | int | None
+    selection: SelectionRule | int | None  # a rule, a number of edges to keep (top-k), or None
+    # how scaled views become the network's input; None if all views are graphs
     input_scaling: InputScaling | None
-    weights: list[np.ndarray]
+    weights: list[np.ndarray]  # weight matrix of each convolution
+    # [fitted, output] messages of the fitted samples in each convolution: H W
     messages: list[np.ndarray]
 
     @property

@@ -29,31 +29,17 @@ N_CACHED = 4  # inputs cached at a time; each holds a copy of the features
 
 @dataclass(frozen=True)
 class PreparedInputs:
-    """Scaled views with their graphs, aligned for the network.
+    """Scaled views with their graphs, aligned for the network."""
 
-    Attributes
-    ----------
-    views
-        The scaled views and their graphs.
-    view_graphs
-        Each view's renormalized graph.
-    input_scaling
-        None if all views are graphs.
-    inputs
-        Inputs of a network with the views' graphs.
-    early_fusion_graph
-        Nearest neighbors in all views together, renormalized; None if not requested, or with
-        fewer than two feature views.
-    teacher_inputs
-        Inputs of a network that makes pseudo-labels: the views' graphs followed by the
-        early-fusion graph.
-    """
-
-    views: PreparedViews
-    view_graphs: list[sparse.csr_array]
-    input_scaling: InputScaling | None
-    inputs: NetworkInputs
+    views: PreparedViews  # the scaled views and their graphs
+    view_graphs: list[sparse.csr_array]  # each view's renormalized graph
+    input_scaling: InputScaling | None  # none if all views are graphs
+    inputs: NetworkInputs  # inputs of a network with the views' graphs
+    # nearest neighbors in all views together, renormalized; None if not requested, or with fewer
+    # than two feature views
     early_fusion_graph: sparse.csr_array | None
+    # inputs of a network that makes pseudo-labels: the views' graphs followed by the early-fusion
+    # graph
     teacher_inputs: NetworkInputs
 
     @property

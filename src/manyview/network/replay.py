@@ -24,31 +24,17 @@ Select = Callable[[GraphSupport, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class NetworkReplay:
-    """Everything a forward pass over the fitted samples needs, in float64.
+    """Everything a forward pass over the fitted samples needs, in float64."""
 
-    Attributes
-    ----------
-    support, view_weights
-        The edges, and each view's renormalized graph on them: [pair, view].
-    coefficients
-        [view] coefficient of each view graph in the fused graph.
-    gates
-        [pair] learned gates; None without graph learning.
-    select
-        Learned node selection; None if all edges are kept.
-    inductive_state
-        Weights, first messages, and the features they are computed from.
-    present
-        [sample, view] True where the sample has the view.
-    """
-
+    # the edges, and each view's renormalized graph on them: [pair, view]
     support: GraphSupport
     view_weights: Tensor
-    coefficients: np.ndarray
-    gates: Tensor | None
-    select: Select | None
+    coefficients: np.ndarray  # [view] coefficient of each view graph in the fused graph
+    gates: Tensor | None  # [pair] learned gates; None without graph learning
+    select: Select | None  # learned node selection; None if all edges are kept
+    # weights, first messages, and the features they are computed from
     inductive_state: InductiveState
-    present: np.ndarray
+    present: np.ndarray  # [sample, view] True where the sample has the view
 
     @classmethod
     def of(

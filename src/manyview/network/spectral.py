@@ -60,20 +60,15 @@ class SpectralRegression:
 
         Xbar = alpha X + (1 - alpha)/K sum_{k=1..K} T^k X,   Z = softmax(Xbar Theta + b)
 
-    Attributes
-    ----------
-    graph
-        [pair] T, symmetric.
-    features, center
-        X, and the offset subtracted from it (see `GraphConvolution`).
-    n_steps, alpha
-        Number of hops K, and the weight of a sample's own features.
+    K is `n_steps`.
     """
 
     support: GraphSupport
-    graph: Tensor
+    graph: Tensor  # [pair] T, symmetric
+    # X, and the offset subtracted from it (see `GraphConvolution`)
     features: Tensor
     center: Center | None
+    # number of hops K, and the weight of a sample's own features
     n_steps: int
     alpha: float
 

@@ -15,20 +15,13 @@ from manyview.runs.sources import DataSource
 
 @dataclass(frozen=True)
 class RunReasons:
-    """Explanation of a run's predictions.
-
-    Attributes
-    ----------
-    explanation
-        Of one sample; None if no sample was asked for.
-    view_effects
-        What changes without each view; accuracies are on the labels of the fit.
-    """
+    """Explanation of a run's predictions."""
 
     folder: Path
     method: str
     n_samples: int
-    explanation: Explanation | None
+    explanation: Explanation | None  # of one sample; None if no sample was asked for
+    # what changes without each view; accuracies are on the labels of the fit
     view_effects: tuple[ViewEffect, ...]
 
     def document(self) -> dict[str, Any]:

@@ -20,26 +20,17 @@ from manyview.validation import check_fraction
 
 @dataclass(frozen=True)
 class Prediction:
-    """Labels of new samples.
-
-    Attributes
-    ----------
-    sample_ids, labels, probabilities
-        One per sample; a label is `unknown` if its probability is below `abstain_below`.
-    scores
-        None if the new data have no labels.
-    notes
-        How the new views were matched with those of the run.
-    """
+    """Labels of new samples."""
 
     folder: Path
     method: str
     data: DataRecord
+    # one per sample; a label is `unknown` if its probability is below `abstain_below`
     sample_ids: np.ndarray
     labels: np.ndarray
     probabilities: np.ndarray
-    scores: Scores | None
-    notes: tuple[str, ...]
+    scores: Scores | None  # none if the new data have no labels
+    notes: tuple[str, ...]  # how the new views were matched with those of the run
     abstain_below: float | None = None
 
     @property

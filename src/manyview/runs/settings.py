@@ -21,33 +21,20 @@ WORDS = {"none": None, "null": None, "true": True, "false": False}
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Everything that decides a run.
-
-    Attributes
-    ----------
-    params
-        Parameters of the method that differ from the defaults.
-    label_ratio
-        Fraction of the labels to use; the others are hidden and used for scoring. None uses all.
-    seed
-        Random seed for the split and the model.
-    abstain_below
-        Predictions with a lower probability are written as `unknown`. None keeps all.
-    annotate
-        Whether to write a copy of an `.h5mu` or `.h5ad` file with the results.
-    out
-        Folder of the run; None names it after the data and the method.
-    """
+    """Everything that decides a run."""
 
     source: DataSource
     method: str = "manyview"
+    # parameters of the method that differ from the defaults
     params: Mapping[str, Any] = field(default_factory=dict)
+    # Fraction of the labels to use; the others are hidden and used for scoring. None uses all.
     label_ratio: float | None = None
     protocol: str = "stratified"
-    seed: int = 0
+    seed: int = 0  # random seed for the split and the model
+    # Predictions with a lower probability are written as `unknown`. None keeps all.
     abstain_below: float | None = None
-    annotate: bool = False
-    out: Path | None = None
+    annotate: bool = False  # whether to write a copy of an `.h5mu` or `.h5ad` file with the results
+    out: Path | None = None  # folder of the run; None names it after the data and the method
 
     def check(self) -> None:
         """Refuse wrong settings before any file is opened."""

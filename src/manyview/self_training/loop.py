@@ -52,22 +52,13 @@ Train = Callable[[Stage], tuple[MGCNDNS, TrainingCurve]]
 
 @dataclass(frozen=True)
 class SelfTrainingResult:
-    """Result of a fit in stages.
+    """Result of a fit in stages."""
 
-    Attributes
-    ----------
-    network, curve
-        The last network that was finished, and its training curve.
-    stages
-        One record per network that was trained on pseudo-labels.
-    is_complete
-        Whether that network is the final one, not one that makes pseudo-labels.
-    """
-
+    # the last network that was finished, and its training curve
     network: MGCNDNS
     curve: TrainingCurve
-    stages: tuple[StageRecord, ...]
-    is_complete: bool
+    stages: tuple[StageRecord, ...]  # one record per network that was trained on pseudo-labels
+    is_complete: bool  # whether that network is the final one, not one that makes pseudo-labels
 
 
 def self_train(

@@ -32,18 +32,12 @@ N_SPLITS = 5
 
 @dataclass(frozen=True)
 class Step:
-    """Progress of a tuning, after each candidate.
-
-    Attributes
-    ----------
-    seconds_left
-        Estimated from the mean time per candidate, within the time limit; includes the
-        confirmation.
-    """
+    """Progress of a tuning, after each candidate."""
 
     candidate: Candidate
     n_done: int
     n_candidates: int
+    # estimated from the mean time per candidate, within the time limit; includes the confirmation
     seconds_left: float
 
 

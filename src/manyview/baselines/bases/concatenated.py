@@ -16,17 +16,10 @@ from manyview.data.views import MultiView, View
 
 @dataclass(frozen=True)
 class ViewConcatenator:
-    """Scale and concatenate the views of new samples like those of the fit.
+    """Scale and concatenate the views of new samples like those of the fit."""
 
-    Attributes
-    ----------
-    scalers
-        Scaler of each view, by name, in the order of the fit.
-    is_sparse
-        Whether the table of the fit was sparse; that of new samples is then sparse too.
-    """
-
-    scalers: dict[str, ViewScaler]
+    scalers: dict[str, ViewScaler]  # scaler of each view, by name, in the order of the fit
+    # whether the table of the fit was sparse; that of new samples is then sparse too
     is_sparse: bool
 
     def __call__(self, views: MultiView) -> View:

@@ -21,17 +21,10 @@ SMALLEST = 1e-12  # minimum row norm of M, and minimum distance of M to a view
 
 @dataclass(frozen=True)
 class Regularizer:
-    """The m x m matrix M = entries - left right^T, stored as these parts.
+    """The m x m matrix M = entries - left right^T, stored as these parts."""
 
-    Attributes
-    ----------
-    entries
-        Sparse [sample, sample].
-    left, right
-        [sample, rank]
-    """
-
-    entries: sparse.csr_array
+    entries: sparse.csr_array  # sparse [sample, sample]
+    # [sample, rank]
     left: np.ndarray
     right: np.ndarray
 

@@ -35,18 +35,10 @@ Column = list[str] | np.ndarray  # texts, or numbers as Parquet stores them
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns of equal length, one row per sample.
+    """Named columns of equal length, one row per sample."""
 
-    Attributes
-    ----------
-    source
-        Name in errors: that of the file.
-    view
-        Name of the view that its features form.
-    """
-
-    source: str
-    view: str
+    source: str  # name in errors: that of the file
+    view: str  # name of the view that its features form
     header: list[str]
     columns: list[Column]
 

@@ -22,24 +22,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
+    """A cell of a table."""
 
-    Attributes
-    ----------
-    content
-        Text, number or `Markup`.
-    value
-        Value to sort by where it differs from the text.
-    detail
-        Text in a softer color after the content.
-    kind
-        Class of the content: "strong", "warm" or nothing.
-    """
-
-    content: object
-    value: float | str | None = None
-    detail: str = ""
-    kind: str = ""
+    content: object  # text, number or `Markup`
+    value: float | str | None = None  # value to sort by where it differs from the text
+    detail: str = ""  # text in a softer color after the content
+    kind: str = ""  # class of the content: "strong", "warm" or nothing
 
 
 def table(

@@ -18,37 +18,23 @@ NO_CLASS = -1
 
 @dataclass(frozen=True)
 class SampleFacts:
-    """The samples of one fit, one entry per sample.
+    """The samples of one fit, one entry per sample."""
 
-    Attributes
-    ----------
-    names
-        Names of all classes: those of the model first, then those that only the truth has.
-    n_known_classes
-        Number of classes of the model.
-    ids
-        Names of the samples.
-    predictions, runners_up
-        Numbers of the most and the second most probable class.
-    probabilities, second_probabilities
-        Their probabilities.
-    given, truth
-        Class numbers, -1 where unknown. The truth is every label the data has.
-    confidence
-        Node confidence in the graph; None where the method has none.
-    """
-
+    # names of all classes: those of the model first, then those that only the truth has
     names: list[str]
-    n_known_classes: int
-    ids: np.ndarray
+    n_known_classes: int  # number of classes of the model
+    ids: np.ndarray  # names of the samples
     distributions: np.ndarray
+    # numbers of the most and the second most probable class
     predictions: np.ndarray
     runners_up: np.ndarray
+    # their probabilities
     probabilities: np.ndarray
     second_probabilities: np.ndarray
+    # Class numbers, -1 where unknown. The truth is every label the data has.
     given: np.ndarray
     truth: np.ndarray
-    confidence: np.ndarray | None
+    confidence: np.ndarray | None  # node confidence in the graph; None where the method has none
 
     @property
     def is_open(self) -> np.ndarray:
@@ -140,25 +126,17 @@ def _numbers(labels: np.ndarray, number_of: dict[Any, int]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class GraphFacts:
-    """One graph in numbers; self-loops and edges of weight 0 do not count.
+    """One graph in numbers; self-loops and edges of weight 0 do not count."""
 
-    Attributes
-    ----------
-    degrees, strengths
-        [sample] number of edges, and the sum of their weights.
-    n_effective
-        Number of equal edges that would be as concentrated as those of the mean sample: the mean
-        of (sum w)^2 / sum w^2.
-    homophily
-        Fraction of the edge weight between samples with the same prediction; NaN without edges.
-    true_homophily
-        Fraction between samples of the same true class, where both are known; NaN without any.
-    """
-
+    # [sample] number of edges, and the sum of their weights
     degrees: np.ndarray
     strengths: np.ndarray
+    # number of equal edges that would be as concentrated as those of the mean sample: the mean of
+    # (sum w)^2 / sum w^2
     n_effective: float
+    # fraction of the edge weight between samples with the same prediction; NaN without edges
     homophily: float
+    # fraction between samples of the same true class, where both are known; NaN without any
     true_homophily: float
 
     @property

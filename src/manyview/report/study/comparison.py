@@ -128,21 +128,11 @@ Grid = Sequence[Sequence[Result | None]]  # [row, column]
 
 @dataclass(frozen=True)
 class Ranking:
-    """Average ranks of the rows of a block.
+    """Average ranks of the rows of a block."""
 
-    Attributes
-    ----------
-    cells
-        One per row; empty for rows without any result.
-    n_cases
-        Number of columns in which all ranked rows have a result.
-    is_tested
-        Whether any two rows have enough common data sets for the signed-rank test.
-    """
-
-    cells: tuple[TableCell, ...]
-    n_cases: int
-    is_tested: bool
+    cells: tuple[TableCell, ...]  # one per row; empty for rows without any result
+    n_cases: int  # number of columns in which all ranked rows have a result
+    is_tested: bool  # whether any two rows have enough common data sets for the signed-rank test
 
     def sentence(self) -> str:
         """Describe the average and the test."""

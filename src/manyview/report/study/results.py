@@ -46,23 +46,13 @@ METRICS = {
 
 @dataclass(frozen=True)
 class Result:
-    """One cell of a study: finished trials, failures, and the paper's number.
-
-    Attributes
-    ----------
-    by_seed
-        Metric of every finished trial, in the shown unit.
-    failures
-        Reasons of failed trials, one per trial.
-    paper
-        Mean and standard deviation in the paper, in percent.
-    """
+    """One cell of a study: finished trials, failures, and the paper's number."""
 
     cell: Cell
     n_planned: int
-    by_seed: Mapping[int, float]
-    failures: tuple[str, ...] = ()
-    paper: tuple[float, float] | None = None
+    by_seed: Mapping[int, float]  # metric of every finished trial, in the shown unit
+    failures: tuple[str, ...] = ()  # reasons of failed trials, one per trial
+    paper: tuple[float, float] | None = None  # mean and standard deviation in the paper, in percent
 
     @property
     def mean(self) -> float | None:

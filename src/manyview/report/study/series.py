@@ -29,22 +29,13 @@ Records = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Charted:
-    """Entries of a plan that have results to draw.
+    """Entries of a plan that have results to draw."""
 
-    Attributes
-    ----------
-    plain
-        Entries without a grid.
-    kind
-        Chart of the plain entries: "ratios" (lines), "accuracy" or "ablation" (dots), or nothing.
-        An ablation compares settings of one method.
-    grids
-        Entries with a grid of one or two parameters.
-    """
-
-    plain: list[Entry]
+    plain: list[Entry]  # entries without a grid
+    # Chart of the plain entries: "ratios" (lines), "accuracy" or "ablation" (dots), or nothing. An
+    # ablation compares settings of one method.
     kind: str
-    grids: list[Entry]
+    grids: list[Entry]  # entries with a grid of one or two parameters
 
     @classmethod
     def of(cls, plan: Plan, results: Results) -> "Charted":

@@ -11,30 +11,14 @@ RANK = "rank"  # heading of the column of average ranks
 
 @dataclass(frozen=True)
 class TableCell:
-    """One cell of a table.
+    """One cell of a table."""
 
-    Attributes
-    ----------
-    text
-        Text without marks.
-    value
-        Number in full precision.
-    mark
-        "best", "second" or nothing.
-    is_tied
-        Whether it is not the best, but not clearly worse either.
-    note
-        Letter of a footnote, or nothing.
-    p_value
-        Of the test against the best; None where it was not tested.
-    """
-
-    text: str = ""
-    value: float | None = None
-    mark: str = ""
-    is_tied: bool = False
-    note: str = ""
-    p_value: float | None = None
+    text: str = ""  # text without marks
+    value: float | None = None  # number in full precision
+    mark: str = ""  # "best", "second" or nothing
+    is_tied: bool = False  # whether it is not the best, but not clearly worse either
+    note: str = ""  # letter of a footnote, or nothing
+    p_value: float | None = None  # of the test against the best; None where it was not tested
 
 
 @dataclass(frozen=True)
@@ -47,28 +31,18 @@ class Block:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
+    """A table."""
 
-    Attributes
-    ----------
-    name
-        Name usable as a file name.
-    groups
-        Titles above the header, each with the number of columns it spans, from the second column
-        on; empty if the header has one line.
-    caption
-        Sentences that describe the numbers; each format adds the meaning of its marks.
-    notes
-        Footnotes: letter and text.
-    """
-
-    name: str
+    name: str  # name usable as a file name
     title: str
     header: tuple[str, ...]
     blocks: tuple[Block, ...]
+    # titles above the header, each with the number of columns it spans, from the second column on;
+    # empty if the header has one line
     groups: tuple[tuple[str, int], ...] = ()
+    # sentences that describe the numbers; each format adds the meaning of its marks
     caption: tuple[str, ...] = ()
-    notes: tuple[tuple[str, str], ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()  # footnotes: letter and text
 
     def cells(self) -> Iterator[TableCell]:
         """Iterate over all cells, including the row titles."""

@@ -19,31 +19,15 @@ NAME_ROOM = (11, 24)  # width of a letter of a name, height of its line
 
 @dataclass(frozen=True)
 class Points:
-    """Samples to draw as points, one entry per sample in every array.
+    """Samples to draw as points, one entry per sample in every array."""
 
-    Attributes
-    ----------
-    places
-        [sample, 2] coordinates.
-    groups
-        Group numbers; `names` has the names.
-    levels
-        Values in [0, 1] for the second coloring.
-    tips
-        Text of each sample's tooltip.
-    is_given
-        Whether to draw a ring around the sample.
-    is_wrong
-        For the third coloring; None leaves it out.
-    """
-
-    places: np.ndarray
-    groups: np.ndarray
+    places: np.ndarray  # [sample, 2] coordinates
+    groups: np.ndarray  # group numbers; `names` has the names
     names: Sequence[str]
-    levels: np.ndarray
-    tips: Sequence[str]
-    is_given: np.ndarray
-    is_wrong: np.ndarray | None = None
+    levels: np.ndarray  # values in [0, 1] for the second coloring
+    tips: Sequence[str]  # text of each sample's tooltip
+    is_given: np.ndarray  # whether to draw a ring around the sample
+    is_wrong: np.ndarray | None = None  # for the third coloring; None leaves it out
 
 
 def sampled(n_points: int, n_most: int = MAX_POINTS) -> np.ndarray:
