@@ -136,6 +136,13 @@ def test_saved_models_hold_the_index(frames, labels, tmp_path):
     assert loaded.sample_ids_.tolist() == model.sample_ids_.tolist()
 
 
+def test_samples_are_explained_by_the_name_in_their_index(frames, labels):
+    model = fit(frames, labels)
+    assert model.explain("s7").name == model.explain(7).name == "s7"
+    with pytest.raises(InputError, match=r"No sample has the id 's777'. Did you mean 's7'"):
+        model.explain("s777")
+
+
 @given(st.permutations(range(6)), st.permutations(range(6)))
 def test_any_order_of_rows_gives_the_same_views(first, second):
     base = pd.DataFrame({"x": range(6), "y": range(6, 12)}, index=list("abcdef"))

@@ -42,7 +42,7 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         sample
             Row number among the fitted samples, or one of `sample_ids`.
         sample_ids
-            Names of the samples, such as those of a `Dataset`; row numbers where there are none.
+            Names of the samples; by default the index of the frames of the fit.
 
         Examples
         --------
@@ -57,10 +57,9 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         True
         """
         check_is_fitted(self)
-        n_samples = len(self.label_distributions_)
-        row = find_sample(sample, sample_ids, n_samples)
-        names = range(n_samples) if sample_ids is None else sample_ids
-        return self.explainer().explain(row, [str(name) for name in names])
+        names = self._names_of_samples(sample_ids)
+        row = find_sample(sample, names, len(self.label_distributions_))
+        return self.explainer().explain(row, names or self._row_numbers())
 
     def explain_new(
         self,
@@ -85,9 +84,15 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         opened = self._check_new_views(views)
         row = find_sample(sample, new_ids, len(opened))
         name = str(row if new_ids is None else new_ids[row])
-        n_fitted = len(self.label_distributions_)
-        names = [str(one) for one in (range(n_fitted) if sample_ids is None else sample_ids)]
+        names = self._names_of_samples(sample_ids) or self._row_numbers()
         return explain_new(self.explainer(), opened[[row]], name, names)
+
+    def _names_of_samples(self, sample_ids: Sequence[str] | None) -> list[str] | None:
+        names = self.sample_ids_ if sample_ids is None else sample_ids
+        return None if names is None else [str(name) for name in names]
+
+    def _row_numbers(self) -> list[str]:
+        return [str(row) for row in range(len(self.label_distributions_))]
 
     def view_effects(self, y: Any = None) -> tuple[ViewEffect, ...]:
         """Remove each view in turn, without retraining, and count the predictions that change.
