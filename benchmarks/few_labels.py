@@ -139,6 +139,12 @@ def largest_losses(study):
             for entry in ENTRIES[1:]
             for dataset, gap in one.gaps(entry).items()
         ]
+        forest = {d: random_forest.means([d])[one.label_ratio] for d in one.datasets}
+        gaps += [
+            (one.mean(OWN, dataset) - mean, "a random forest", dataset)
+            for dataset, mean in forest.items()
+            if mean is not None
+        ]
         gap, title, dataset = min(gaps)
         if gap < 0:
             worst.append(
