@@ -100,6 +100,12 @@ def test_short_names_are_completed(name, path):
 def test_ambiguous_and_unknown_names_are_refused():
     with pytest.raises(InputError, match=r"several parameters 'form': write graph_learning__form"):
         parameter_path(MGCNDNSClassifier(), "form")
+    with pytest.raises(InputError, match="several parameters 'form'"):
+        parameter_path(ManyviewClassifier(), "form")
+    with pytest.raises(
+        InputError, match="does not use estimator__graph__metric; set graph__metric"
+    ):
+        parameter_path(ManyviewClassifier(), "estimator__graph__metric")
     with pytest.raises(InputError, match=r"no parameter 'hiden'. Did you mean 'hidden'"):
         parameter_path(ManyviewClassifier(), "hiden")
 

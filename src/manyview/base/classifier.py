@@ -80,7 +80,7 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
     threshold_: float | None = None
     temperature_: Any = None  # float
     calibration_: Any = None
-    _is_unfinished: bool = False  # whether it is what a callback got of an epoch
+    _is_unfinished: bool = False  # whether a callback got it in the middle of a fit
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the classes, and label every sample.
@@ -259,7 +259,7 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
         """Forget what was learned before, and have it back if the block fails."""
         before = dict(vars(self))
         for name in before:
-            if name.endswith("_") and name != "learned_weights_":  # a warm start goes on from them
+            if name.endswith("_") and name != "learned_weights_":  # which a warm start needs
                 delattr(self, name)
         try:
             yield

@@ -41,6 +41,7 @@ class NestedParameters(BaseEstimator):
 
     # parameter -> makes the object that a shorthand stands for, None where it stands for none
     _parameter_groups: ClassVar[dict[str, Group]] = {}
+    _unused_parameters: ClassVar[tuple[str, ...]] = ()  # paths that parameters of its own replace
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with `deep` also those of groups, by path."""
@@ -93,14 +94,22 @@ def parameter_path(model: BaseEstimator, name: str) -> str:
     'graph__n_neighbors'
     """
     allowed: dict[str, Any] = model.get_params()
+    title = type(model).__name__
+    unused = model._unused_parameters if isinstance(model, NestedParameters) else ()
+    if f"{name}__".startswith(tuple(f"{path}__" for path in unused)):
+        own = name.partition("__")[2]
+        raise InputError(f"{title} does not use {name}; set {own} instead.", parameter=name)
     if name in allowed:
         return name
-    paths = [path for path in allowed if path.split("__")[-1] == name]
-    depth = min((path.count("__") for path in paths), default=0)
-    nearest = [path for path in paths if path.count("__") == depth]
+    paths = [
+        path
+        for path in allowed
+        if path.split("__")[-1] == name and not path.startswith(tuple(unused))
+    ]
+    depth = 0 if name == WORD else min((path.count("__") for path in paths), default=0)
+    nearest = [path for path in paths if path.count("__") == depth or name == WORD]
     if len(nearest) == 1:
         return nearest[0]
-    title = type(model).__name__
     if nearest:
         raise InputError(
             f"{title} has several parameters {name!r}: write {' or '.join(nearest)}.",

@@ -80,7 +80,7 @@ def check_fit_memory(views: MultiView, title: str, *, verbose: bool, **settings:
     needed = memory_of_fit(views, **settings)
     what = f"{title} on {len(views):,} samples in {views.n_views} views"
     if verbose:
-        show_message(f"{what} needs about {needed:.1f} GB of memory beside the data")
+        show_message(f"{what} needs about {needed:.1f} GB of memory in addition to the data")
     way_out = "Lower n_neighbors or hidden"
     if settings["graph_learning"] == "full":
         way_out = "Use graph_learning='edge'"

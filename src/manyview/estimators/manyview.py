@@ -117,6 +117,7 @@ class ManyviewClassifier(NetworkClassifier):
         "graph": group_of(NeighborGraph),
         "calibration": group_of(CalibrationConfig, takes_words=True),
     }
+    _unused_parameters: ClassVar[tuple[str, ...]] = tuple(f"estimator__{name}" for name in NOT_USED)
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
         **NetworkClassifier._parameter_constraints,
         "max_iter": WholeNumber(at_least=0),

@@ -31,7 +31,7 @@ class LearnedWeights:
     weights: dict[str, np.ndarray]  # the network's weights by name
 
     def check(self, checksum: str, settings: Mapping[str, Any]) -> None:
-        """Refuse to go on with other samples or other settings."""
+        """Refuse to continue with other samples or other settings."""
         if checksum != self.checksum:
             raise InputError(
                 "warm_start continues from the last fit and needs its samples: the same views with "

@@ -2,7 +2,7 @@
 
 linear classifier -> pseudo-labels -> plain GCN -> pseudo-labels -> final network
 
-Networks before the final one have the early-fusion graph beside the views' graphs.
+Networks before the final one have the early-fusion graph in addition to the views' graphs.
 """
 
 from collections.abc import Callable
