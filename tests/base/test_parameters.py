@@ -100,7 +100,7 @@ def test_short_names_are_completed(name, path):
 def test_ambiguous_and_unknown_names_are_refused():
     with pytest.raises(InputError, match=r"several parameters 'form': write graph_learning__form"):
         parameter_path(MGCNDNSClassifier(), "form")
-    with pytest.raises(InputError, match="several parameters 'form'"):
+    with pytest.raises(InputError, match="'form': write estimator__graph_learning__form or"):
         parameter_path(ManyviewClassifier(), "form")
     with pytest.raises(
         InputError, match="does not use estimator__graph__metric; set graph__metric"

@@ -96,7 +96,8 @@ def parameter_path(model: BaseEstimator, name: str) -> str:
     allowed: dict[str, Any] = model.get_params()
     title = type(model).__name__
     unused = model._unused_parameters if isinstance(model, NestedParameters) else ()
-    if f"{name}__".startswith(tuple(f"{path}__" for path in unused)):
+    prefixes = tuple(f"{path}__" for path in unused)
+    if f"{name}__".startswith(prefixes):
         own = name.partition("__")[2]
         raise InputError(f"{title} does not use {name}; set {own} instead.", parameter=name)
     if name in allowed:
@@ -104,7 +105,7 @@ def parameter_path(model: BaseEstimator, name: str) -> str:
     paths = [
         path
         for path in allowed
-        if path.split("__")[-1] == name and not path.startswith(tuple(unused))
+        if path.split("__")[-1] == name and not f"{path}__".startswith(prefixes)
     ]
     depth = 0 if name == WORD else min((path.count("__") for path in paths), default=0)
     nearest = [path for path in paths if path.count("__") == depth or name == WORD]
