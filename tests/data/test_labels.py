@@ -53,3 +53,12 @@ def test_fractions_are_no_classes():
 def test_a_column_of_labels_is_taken_with_a_warning():
     with pytest.warns(DataConversionWarning, match="column-vector y"):
         check_labels(np.array([[0], [1]]), 2)
+
+
+def test_class_names_that_differ_in_case_or_spaces_give_a_warning():
+    labels = ["Benign", "benign", "malignant", None, None]
+    with pytest.warns(UserWarning, match=r"'Benign' \(1 labels\) and 'benign' \(1 labels\)"):
+        classes, _ = check_labels(labels, 5)
+    assert classes.tolist() == ["Benign", "benign", "malignant"]
+    with pytest.warns(UserWarning, match=r"'ill' .* and 'ill '"):
+        check_labels(["ill", "ill ", "well"], 3)

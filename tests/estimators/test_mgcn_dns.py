@@ -348,3 +348,9 @@ def test_columns_of_frames_are_matched_by_name_at_predict(tiny_views):
     lacking = {name: frame.rename(columns={f"{name}0": "else"}) for name, frame in frames.items()}
     with pytest.raises(InputError, match="must have the columns of the fit; it lacks 1"):
         model.predict(lacking)
+    short = {name: frame.drop(columns=f"{name}1") for name, frame in frames.items()}
+    with pytest.raises(InputError, match=r"view 'shape' must have the columns .* lacks 1: shape1"):
+        model.predict(short)
+    wide = {name: frame.assign(age=1.0) for name, frame in frames.items()}
+    with pytest.raises(InputError, match=r"view 'shape' must have the columns .* 1 are new: age"):
+        model.predict(wide)

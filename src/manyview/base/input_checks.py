@@ -51,6 +51,7 @@ class InputChecksMixin(BaseEstimator):
         graph_names = set(self.view_names_) - set(self.n_features_by_view_)
         views = MultiView(views, graphs=graph_names)
         self._check_present(views)
+        views = views.with_columns_as(self.columns_)
         for name, n_columns in self.n_features_by_view_.items():
             if views[name].shape[1] != n_columns:
                 raise InputError(
@@ -59,7 +60,7 @@ class InputChecksMixin(BaseEstimator):
                 )
         for name in graph_names:
             check_precomputed_graph(views, name, self.n_original_)
-        return fill_unknown(views.with_columns_as(self.columns_), self.fill_values_ or {})
+        return fill_unknown(views, self.fill_values_ or {})
 
     def _checked_views(self, given: Any) -> tuple[MultiView, Any]:
         """Return the views, and what scikit-learn counts columns of: a single frame as it is."""

@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from manyview.data.label_values import is_known
-from manyview.errors import InputError
+from manyview.errors import InputError, warn_user
 from manyview.validation import check_choice
 
 UNKNOWN = -1
@@ -58,7 +58,23 @@ def check_labels(labels: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
         )
     y_encoded = np.full(n_samples, UNKNOWN)
     y_encoded[known] = encoded
+    _warn_of_similar_names(classes, np.bincount(encoded))
     return classes, y_encoded
+
+
+def _warn_of_similar_names(classes: np.ndarray, counts: np.ndarray) -> None:
+    """Warn of classes whose names differ only in case or spaces."""
+    first: dict[str, int] = {}
+    for number, name in enumerate(classes.tolist()):
+        key = "".join(str(name).casefold().split())
+        other = first.setdefault(key, number)
+        if other != number:
+            warn_user(
+                f"classes {classes[other]!r} ({counts[other]} labels) and {name!r} "
+                f"({counts[number]} labels) differ only in case or spaces, and count as two "
+                "classes. Write them alike if they are one.",
+                UserWarning,
+            )
 
 
 def class_weights(

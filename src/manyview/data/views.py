@@ -217,6 +217,12 @@ class MultiView:
                     f"view {name!r} must have the columns of the fit; it lacks {len(absent)}: "
                     f"{', '.join(absent[:3])}{', ...' if len(absent) > 3 else ''}."
                 )
+            extra = [column for column in given if column not in wanted]
+            if extra:
+                raise InputError(
+                    f"view {name!r} must have the columns of the fit; {len(extra)} are new: "
+                    f"{', '.join(extra[:3])}{', ...' if len(extra) > 3 else ''}. Remove them."
+                )
             order = [given.index(column) for column in wanted]
             ordered._views[name] = self._views[name][:, order]
             ordered.columns[name] = tuple(wanted)
