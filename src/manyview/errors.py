@@ -7,7 +7,8 @@ ManyviewError
 ├── DataFileError         a file is missing or not as described
 └── PlanError             a study plan is malformed                   (also ValueError)
 
-CalibrationWarning        probabilities could not be calibrated (a UserWarning)
+DataWarning               views or labels look like a mistake         (a UserWarning)
+CalibrationWarning        probabilities could not be calibrated       (a UserWarning)
 """
 
 import sys
@@ -54,6 +55,10 @@ class DataFileError(ManyviewError):
 
 class PlanError(ManyviewError, ValueError):
     """A study plan is malformed, or names something unknown."""
+
+
+class DataWarning(UserWarning):
+    """Views or labels that look like a mistake, and are used as they are."""
 
 
 class CalibrationWarning(UserWarning):

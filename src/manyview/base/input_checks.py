@@ -1,6 +1,5 @@
 """Checks of the views that a fit or a prediction is given."""
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from manyview.base.method_card import MethodCard
 from manyview.data.imputing import fill_unknown, fit_fill_values
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView, check_views
-from manyview.errors import InputError
+from manyview.errors import DataWarning, InputError, warn_user
 from manyview.graphs.precomputed import check_precomputed_graph
 from manyview.validation import check_choice
 
@@ -99,9 +98,8 @@ def check_views_are_seen(views: MultiView, y_encoded: np.ndarray) -> None:
                 f"view {name!r} is missing for all {len(views)} samples. Leave the view out."
             )
         if not present[y_encoded != UNKNOWN].any():
-            warnings.warn(
+            warn_user(
                 f"view {name!r} is missing for all labeled samples; it is used through the graph "
                 "alone.",
-                UserWarning,
-                stacklevel=3,
+                DataWarning,
             )

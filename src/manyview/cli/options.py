@@ -95,6 +95,9 @@ class DataOptions:
     label_column: Annotated[
         str | None, option("NAME", "Tables: column of labels; .h5mu: column of .obs.")
     ] = None
+    ignore: Annotated[
+        list[str] | None, option("FILE", "Folder: a file to leave out. May be repeated.")
+    ] = None
 
     def source(
         self, data: list[str], labels: str | None = None, missing: str | None = None

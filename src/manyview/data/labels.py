@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from manyview.data.label_values import is_known
-from manyview.errors import InputError, warn_user
+from manyview.errors import DataWarning, InputError, warn_user
 from manyview.validation import check_choice
 
 UNKNOWN = -1
@@ -73,7 +73,7 @@ def _warn_of_similar_names(classes: np.ndarray, counts: np.ndarray) -> None:
                 f"classes {classes[other]!r} ({counts[other]} labels) and {name!r} "
                 f"({counts[number]} labels) differ only in case or spaces, and count as two "
                 "classes. Write them alike if they are one.",
-                UserWarning,
+                DataWarning,
             )
 
 

@@ -16,7 +16,7 @@ from manyview.base.summary import FitSummary
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known, shown_names
 from manyview.data.splits import hide_labels
-from manyview.errors import CalibrationWarning, DataFileError, InputError
+from manyview.errors import CalibrationWarning, DataFileError, DataWarning, InputError
 from manyview.estimators.calibration import expected_calibration_error
 from manyview.runs.abstaining import (
     abstain,
@@ -43,7 +43,7 @@ from manyview.runs.settings import RunSettings, flat_params
 from manyview.system.files import write_whole
 
 N_LEAST_CONFIDENT = 5
-RECORDED_WARNINGS = (ConvergenceWarning, CalibrationWarning)
+RECORDED_WARNINGS = (ConvergenceWarning, CalibrationWarning, DataWarning)
 # Makes more files of the folder (name -> content) from the record, the data, the labels the method
 # saw and the model.
 ExtraFiles = Callable[[Run, Dataset, np.ndarray, Any], Mapping[str, str]]

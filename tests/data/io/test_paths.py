@@ -37,10 +37,26 @@ def test_empty_folder_is_refused(tmp_path):
 def test_folder_with_one_file_is_that_file_and_its_labels(archive):
     (archive.parent / "labels.txt").write_text("a\nb\na\nb\n")
     (archive.parent / "README.md").write_text("hello")
-    data = read_views(archive.parent)
+    data = read_views(archive.parent, ignore="README.md")
     assert data.labels.tolist() == ["a", "b", "a", "b"]
-    assert "Not read: README.md." in data.notes
+    assert "Ignored: README.md." in data.notes
     assert "Labels in labels.txt are joined to the views by row order." in data.notes
+
+
+def test_a_file_that_cannot_be_read_is_refused_by_name(archive):
+    (archive.parent / "mean.xlsx").write_bytes(b"PK")
+    message = r"has 1 file\(s\) that cannot be read: mean\.xlsx\. .* pass ignore='mean\.xlsx'"
+    with pytest.raises(DataFileError, match=message):
+        read_views(archive.parent)
+    assert read_views(archive.parent, ignore=["mean.xlsx"]).views.n_views == 1
+    with pytest.raises(DataFileError, match=r"no file 'men\.xlsx' to ignore\. Did you mean 'mean"):
+        read_views(archive.parent, ignore=["men.xlsx"])
+
+
+def test_a_folder_of_images_needs_features(tmp_path):
+    (tmp_path / "cat.png").write_bytes(b"")
+    with pytest.raises(DataFileError, match=r"it has cat\.png\. Compute features of the images"):
+        read_views(tmp_path)
 
 
 def test_folder_with_two_data_sets_is_refused(archive):

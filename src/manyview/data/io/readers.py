@@ -52,6 +52,7 @@ def read_views(
     label_column: str | None = None,
     labels: AnyPath | Any = None,
     missing: str | None = None,
+    ignore: str | Sequence[str] | None = None,
 ) -> Dataset:
     """Read views and labels from files, data frames, or a MuData or AnnData.
 
@@ -85,6 +86,9 @@ def read_views(
         None refuses single missing values; "impute" leaves them as NaN for a method with the same
         setting. Samples that lack a whole view, because a table does not name them or their row
         is blank, are always kept.
+    ignore
+        Names of files of a folder to leave out. Other files that cannot be read are refused, so
+        that no view is lost without notice.
 
     Examples
     --------
@@ -101,8 +105,9 @@ def read_views(
         check_choice("samples_in", samples_in, ("rows", "columns"))
     if missing is not None:
         check_choice("missing", missing, ("error", "impute"))
+    ignore = (ignore,) if isinstance(ignore, str) else ignore
     options = ReadOptions(
-        views_key, labels_key, graphs_key, samples_in, id_column, label_column, missing
+        views_key, labels_key, graphs_key, samples_in, id_column, label_column, missing, ignore
     )
     if is_annotated(data):
         name = type(data).__name__
@@ -151,13 +156,14 @@ def _given_labels(labels: Any, options: ReadOptions) -> LabelColumn | None:
 
 def _read_files(data: AnyPath | Sequence[AnyPath], labels: Any, options: ReadOptions) -> Dataset:
     is_object = labels is not None and not isinstance(labels, (str, Path))
-    name, paths, label_path, skipped = find_files(data, None if is_object else labels)
+    found = find_files(data, None if is_object else labels, options.ignore or ())
+    name, paths, label_path, skipped = found
     sha256 = files_checksum(paths if label_path is None else [*paths, label_path])
     given = _given_labels(labels if is_object else label_path, options)
     reading = _read(paths, options, given)
     dataset = _as_dataset(name, reading, sha256, options.may_lack_values, given)
     if skipped:
-        note = f"Not read: {', '.join(skipped)}."
+        note = f"Ignored: {', '.join(skipped)}."
         dataset = replace(dataset, notes=(*dataset.notes, note))
     return dataset
 

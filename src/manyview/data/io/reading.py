@@ -29,6 +29,7 @@ class ReadOptions:
     id_column: str | None = None
     label_column: str | None = None
     missing: str | None = None
+    ignore: Sequence[str] | None = None
 
     @property
     def may_lack_values(self) -> bool:
