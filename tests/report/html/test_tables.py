@@ -1,10 +1,10 @@
 from markupsafe import Markup
 from pages import parts_of
 
-from manyview.report.html.tables import Cell, Column, pairs, table
+from manyview.report.html.tables import Column, HtmlCell, pairs, table
 
 COLUMNS = [Column("name"), Column("size", is_number=True, hint="in cm")]
-ROWS = [["<hen>", "3"], ["cow", Cell(Markup("<b>9</b>"), 9.5)], ["cat", None]]
+ROWS = [["<hen>", "3"], ["cow", HtmlCell(Markup("<b>9</b>"), 9.5)], ["cat", None]]
 
 
 def test_table_has_a_caption_scopes_and_aligned_numbers():
@@ -51,7 +51,10 @@ def test_pairs_have_a_heading_in_each_row():
 
 
 def test_cells_show_a_softer_detail_and_their_kind():
-    rows = [["a", Cell("<x>", 0.5, detail="<0.50>", kind="strong")], ["b", Cell("y", kind="warm")]]
+    rows = [
+        ["a", HtmlCell("<x>", 0.5, detail="<0.50>", kind="strong")],
+        ["b", HtmlCell("y", kind="warm")],
+    ]
     parts = parts_of(table("T", COLUMNS, rows, note="<why>"))
     assert parts.text("b") == ["<x>"]
     assert parts.text("span") == ["<0.50>", "y"]

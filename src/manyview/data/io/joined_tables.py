@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from manyview.data.io.reading import Reading, ReadOptions, missing_name
-from manyview.data.io.tables import Table, read_table
+from manyview.data.io.tables import SourceTable, read_table
 from manyview.data.label_values import (
     LabelColumn,
     check_unique,
@@ -24,7 +24,7 @@ from manyview.errors import DataFileError
 class _TableParts:
     """Sample ids, labels and features of one table."""
 
-    table: Table
+    table: SourceTable
     sample_ids: list[str] | None
     label_columns: dict[str, LabelColumn]  # by the column's name
     view: np.ndarray
@@ -45,7 +45,7 @@ def read_tables(
 
 
 def join_tables(
-    tables: Sequence[Table], options: ReadOptions, given_labels: LabelColumn | None = None
+    tables: Sequence[SourceTable], options: ReadOptions, given_labels: LabelColumn | None = None
 ) -> Reading:
     """Join tables on sample ids, one view per table.
 
@@ -92,13 +92,13 @@ def _check_distinct_stems(paths: Sequence[Path]) -> None:
             )
 
 
-def _check_label_column(tables: Sequence[Table], label_column: str | None) -> None:
+def _check_label_column(tables: Sequence[SourceTable], label_column: str | None) -> None:
     names = list(dict.fromkeys(name for table in tables for name in table.header))
     if label_column is not None and label_column not in names:
         raise DataFileError(missing_name(_source(tables), "column", label_column, names))
 
 
-def _split_columns(table: Table, options: ReadOptions) -> _TableParts:
+def _split_columns(table: SourceTable, options: ReadOptions) -> _TableParts:
     id_position = table.id_position(options.id_column, options.label_column)
     ids = None
     if id_position is not None:
@@ -204,5 +204,5 @@ def _combined(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return combined if combined.dtype == one.dtype else combined.astype(object)
 
 
-def _source(tables: Sequence[Table]) -> str:
+def _source(tables: Sequence[SourceTable]) -> str:
     return shown_names([table.source for table in tables])

@@ -9,7 +9,7 @@ from manyview.data.io.tables import (
     LABEL_NAMES,
     PARQUET_SUFFIXES,
     TEXT_SUFFIXES,
-    Table,
+    SourceTable,
     read_lines,
     read_table,
 )
@@ -67,7 +67,7 @@ def _one_column(path: Path, cells: list[str], label_column: str | None) -> Label
 
 
 def labels_in_table(
-    table: Table, id_column: str | None = None, label_column: str | None = None
+    table: SourceTable, id_column: str | None = None, label_column: str | None = None
 ) -> LabelColumn:
     """Return the column of labels, with sample ids if the table has them."""
     id_position = table.id_position(id_column, label_column)

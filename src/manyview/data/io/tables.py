@@ -34,7 +34,7 @@ Column = list[str] | np.ndarray  # texts, or numbers as Parquet stores them
 
 
 @dataclass(frozen=True)
-class Table:
+class SourceTable:
     """Named columns of equal length, one row per sample."""
 
     source: str  # name in errors: that of the file
@@ -138,7 +138,9 @@ def _numbers(column: Column) -> np.ndarray | None:
     return None if any("_" in cell for cell in cells) else numbers
 
 
-def read_table(path: Path, samples_in: str | None = None, id_column: str | None = None) -> Table:
+def read_table(
+    path: Path, samples_in: str | None = None, id_column: str | None = None
+) -> SourceTable:
     """Read one table; with `samples_in="columns"`, its first row holds the sample ids."""
     if path.suffix.casefold() in PARQUET_SUFFIXES:
         return _read_parquet(path, samples_in)
@@ -153,7 +155,7 @@ def read_table(path: Path, samples_in: str | None = None, id_column: str | None 
     header = [name.strip() for name in rows[0]]
     _refuse_headerless(path, header, id_column)
     columns: list[Column] = [list(column) for column in zip(*rows[1:], strict=True)]
-    return Table(path.name, path.stem, header, columns)
+    return SourceTable(path.name, path.stem, header, columns)
 
 
 def read_lines(path: Path) -> list[tuple[int, list[str]]]:
@@ -197,7 +199,7 @@ def _refuse_headerless(path: Path, header: list[str], id_column: str | None) -> 
         )
 
 
-def _read_parquet(path: Path, samples_in: str | None) -> Table:
+def _read_parquet(path: Path, samples_in: str | None) -> SourceTable:
     pandas = import_extra("pandas", path.name)
     import_extra("pyarrow", path.name)
     try:
@@ -211,7 +213,7 @@ def _read_parquet(path: Path, samples_in: str | None) -> Table:
     return frame_table(frame, path.name, path.stem)
 
 
-def frame_table(frame: Any, source: str, view: str) -> Table:
+def frame_table(frame: Any, source: str, view: str) -> SourceTable:
     """Convert a data frame to a table; a pandas index that names rows becomes a column."""
     frame = with_index_column(frame)
     header = list(column_names(frame))
@@ -221,7 +223,7 @@ def frame_table(frame: Any, source: str, view: str) -> Table:
     nested = [name for name, one in zip(header, series, strict=True) if is_nested(one)]
     if nested:
         raise DataFileError(nested_columns_message(source, nested))
-    return Table(source, view, header, [_frame_column(one) for one in series])
+    return SourceTable(source, view, header, [_frame_column(one) for one in series])
 
 
 def _frame_column(series: Any) -> Column:

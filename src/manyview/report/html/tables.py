@@ -21,7 +21,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class HtmlCell:
     """A cell of a table."""
 
     content: object  # text, number or `Markup`
@@ -50,7 +50,7 @@ def table(
     caption
         What the table shows; screen readers announce it even where it is hidden.
     rows
-        Cells as text, numbers, `Markup` or `Cell`.
+        Cells as text, numbers, `Markup` or `HtmlCell`.
     note
         Explanation below the table.
     sortable
@@ -64,7 +64,7 @@ def table(
     as_cards
         Whether rows become cards on a narrow screen; otherwise the table scrolls sideways.
     """
-    cells = [[one if isinstance(one, Cell) else Cell(one) for one in row] for row in rows]
+    cells = [[one if isinstance(one, HtmlCell) else HtmlCell(one) for one in row] for row in rows]
     has_long_names = any(len(str(row[0].content)) > LONG_NAME for row in cells)
     return render(
         "table",

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from manyview.base.summary import FitSummary
 from manyview.explain.records import ViewEffect
 from manyview.report.html.page import Section, section, side_by_side
-from manyview.report.html.tables import Cell, Column, table
+from manyview.report.html.tables import Column, HtmlCell, table
 from manyview.report.run.facts import GraphFacts
 from manyview.report.run.text import STOPPED, WITHOUT_VIEW, view_sizes
 from manyview.report.svg.charts import LEAN, Series, bars, histogram, lines
@@ -116,7 +116,7 @@ def graph_section(
     for name, facts in graphs.items():
         lowest, median, highest = np.percentile(facts.degrees, [0, 50, 100])
         row: list[object] = [
-            Cell(name, detail=STAGE_WORDS[name]),
+            HtmlCell(name, detail=STAGE_WORDS[name]),
             f"{facts.n_edges:,}",
             f"{facts.sparsity:.2%}",
             f"{lowest:.0f} · {median:.0f} · {highest:.0f}",

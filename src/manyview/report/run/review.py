@@ -9,7 +9,7 @@ from scipy import sparse
 from manyview.explain.records import Explanation
 from manyview.report.html.markup import render
 from manyview.report.html.page import Section, section
-from manyview.report.html.tables import Cell, Column, table
+from manyview.report.html.tables import Column, HtmlCell, table
 from manyview.report.layout import signed
 from manyview.report.run.facts import NO_CLASS, SampleFacts, Supporter, agreement, supporters
 
@@ -81,8 +81,8 @@ def _least_certain(
         first, second = float(facts.probabilities[row]), float(facts.second_probabilities[row])
         line: list[object] = [
             facts.ids[row],
-            Cell(names[facts.predictions[row]], first, detail=f"{first:.2f}", kind="strong"),
-            Cell(names[facts.runners_up[row]], second, detail=f"{second:.2f}", kind="strong"),
+            HtmlCell(names[facts.predictions[row]], first, detail=f"{first:.2f}", kind="strong"),
+            HtmlCell(names[facts.runners_up[row]], second, detail=f"{second:.2f}", kind="strong"),
         ]
         if has_truth:
             line.append(_truth(facts, row))
@@ -96,7 +96,7 @@ def _least_certain(
                 if explain is None
                 else _reasons(facts, explain(row), list(view_graphs))
             )
-            line.append(Cell(listed, len(found)))
+            line.append(HtmlCell(listed, len(found)))
         lines.append(line)
     return table(
         "Least certain samples",
@@ -183,8 +183,8 @@ def _where(name: str, views: Sequence[str], all_views: Sequence[str]) -> str:
     return f"{name} in {', '.join(views)}"
 
 
-def _truth(facts: SampleFacts, row: int) -> Cell:
+def _truth(facts: SampleFacts, row: int) -> HtmlCell:
     if facts.truth[row] == NO_CLASS:
-        return Cell("")
+        return HtmlCell("")
     is_right = facts.truth[row] == facts.predictions[row]
-    return Cell(facts.names[facts.truth[row]], kind="" if is_right else "warm")
+    return HtmlCell(facts.names[facts.truth[row]], kind="" if is_right else "warm")

@@ -9,7 +9,7 @@ from manyview.experiments.study import Study
 from manyview.methods import find_method
 from manyview.report.html.markup import render
 from manyview.report.html.page import Section, folded, notes, section
-from manyview.report.html.tables import Cell, Column, pairs, table
+from manyview.report.html.tables import Column, HtmlCell, pairs, table
 from manyview.report.listings import shown_params
 from manyview.report.study.comparison import format_p_value
 from manyview.report.study.results import (
@@ -55,13 +55,13 @@ def _table(one: Table, *, title: str = "") -> Markup:
     return render("study_table", title=title, blocks=blocks, caption=caption, notes=one.notes)
 
 
-def _cell(cell: TableCell, footnotes: Mapping[str, str]) -> Cell:
+def _cell(cell: TableCell, footnotes: Mapping[str, str]) -> HtmlCell:
     p_value = ""
     if cell.p_value is not None:
         p_value = f"p value against the best: {format_p_value(cell.p_value)}"
     note = footnotes.get(cell.note, "")
     content = render("study_cell", cell=cell, note=note, p_value=p_value)
-    return Cell(content, "" if cell.value is None else cell.value)
+    return HtmlCell(content, "" if cell.value is None else cell.value)
 
 
 def difference_section(study: Study) -> Section | None:
@@ -75,9 +75,9 @@ def difference_section(study: Study) -> Section | None:
             dataset_title(one.dataset),
             study.plan.entry(one.entry).title,
             ratio_title(one.label_ratio).removesuffix(" labels"),
-            Cell(f"{one.ours:.1f}", one.ours),
-            Cell(f"{one.paper:.1f}", one.paper),
-            Cell(f"{one.difference:+.1f}", one.difference),
+            HtmlCell(f"{one.ours:.1f}", one.ours),
+            HtmlCell(f"{one.paper:.1f}", one.paper),
+            HtmlCell(f"{one.difference:+.1f}", one.difference),
         ]
         for one in found
     ]
