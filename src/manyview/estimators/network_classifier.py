@@ -47,12 +47,10 @@ from manyview.network.training import TrainingCurve, pick_device
 from manyview.numerics import softmax
 from manyview.self_training.loop import SelfTrainingResult, self_train
 from manyview.self_training.pseudo_labels import PseudoLabeler
-from manyview.validation import Choice, Constraint, draw_seed
+from manyview.validation import Choice, Constraint, RandomState, draw_seed
 
 if TYPE_CHECKING:
     from manyview.estimators.mgcn_dns import MGCNDNSClassifier
-
-RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

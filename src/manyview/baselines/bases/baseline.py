@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview.base.classifier import MultiViewClassifier
@@ -11,9 +10,7 @@ from manyview.data.scaling import Scaling, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import warn_user
 from manyview.graphs.prepare import check_n_neighbors
-from manyview.validation import Choice, Constraint, Number, OrChoice, WholeNumber
-
-RandomState = int | np.random.RandomState | np.random.Generator | None
+from manyview.validation import Choice, Constraint, Number, OrChoice, RandomState, WholeNumber
 
 # Constraints that several methods declare.
 POSITIVE_INT = WholeNumber(at_least=1)
