@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install -q -c constraints.txt
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --maxprocesses 4
 CORE := layers graphs network self_training data # measured by `make coverage`
 
-.PHONY: help demo test coverage check build browser docs bench bench-1m clean
+.PHONY: help demo test soak coverage check build browser docs bench bench-1m clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile | awk -F '\t' '{printf "make %-9s %s\n", $$1, $$2}'
@@ -19,6 +19,9 @@ demo: .venv/.installed-core  ## install, then label 1,797 digits from 2% of thei
 
 test: .venv/.installed-dev  ## run all tests except the slow ones; real data from MANYVIEW_DATA
 	$(PYTEST) $(if $(WITHOUT_CORE),$(CORE:%=--ignore=tests/%))
+
+soak: .venv/.installed-dev  ## attack it at length; SEED, COUNT (cases of each), RECORD=1 and ONLY="NAME ..."
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.soak $(ONLY) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--cases $(COUNT)) $(if $(RECORD),--record)
 
 coverage: .venv/.installed-dev  ## run the tests of the core and print their coverage
 	$(PYTEST) $(CORE:%=tests/%) $(CORE:%=--cov=manyview.%) --cov-report=term
@@ -71,7 +74,7 @@ clean:  ## remove .venv, caches, builds, site and runs/demo
 
 .venv/.installed-core: .venv/.created pyproject.toml constraints.txt
 	@echo "Installing manyview into .venv. The first time this takes a few minutes, most of them for PyTorch."
-	$(INSTALL) -e .
+	$(INSTALL) -e '.[tables]'
 	@touch $@
 
 .venv/.installed-dev: .venv/.created pyproject.toml constraints.txt

@@ -15,6 +15,7 @@ import daily_tables
 import label_noise
 import labeling
 import missing_views
+import mixed_tables
 import noise_views
 import robustness
 import robustness_text
@@ -166,6 +167,7 @@ def tables():
 def page():
     """Return the text of docs/daily-use.md."""
     bodies = {name: study.body() for name, study in ROBUSTNESS.items()}
+    bodies["mixed_tables"] = mixed_tables.section()
     return TEMPLATE.read_text().format(**bodies, **tables())
 
 

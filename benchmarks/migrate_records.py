@@ -1,6 +1,7 @@
 """Bring stored records to the current names of methods, parameters, series and fields.
 
-Numbers stay as they are; nothing is fitted. In `records.jsonl` every key is computed again, so the
+Numbers stay as they are; nothing is fitted. Every line gets a checksum of its record; a line whose
+checksum is wrong stops the command. In `records.jsonl` every key is computed again, so the
 command also serves where a method's version or the content of a key has changed. A second call
 changes nothing. Each file is written under a temporary name and renamed.
 
@@ -20,10 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from stored_records import read
 
 from manyview.base.parameters import parameter_path
 from manyview.data.catalog.load import CATALOG, find_card
 from manyview.errors import DataFileError, InputError
+from manyview.experiments.records import as_line, with_checksum
 from manyview.experiments.trial import Trial, checksum_of
 from manyview.methods import find_method
 from manyview.system.files import write_whole
@@ -192,16 +195,14 @@ def migrate(folder: Path, console: Console) -> None:
                 known[dataset] = content_checksum(dataset)
             return known[dataset]
 
-        records = _lines(store)
+        records = read(store)
         migrated = migrate_trials(records, checksum)
-        separators = (",", ":")
-        lines = (json.dumps(one, sort_keys=True, separators=separators) for one in migrated)
-        _replace(store, store, "".join(f"{line}\n" for line in lines))
+        _replace(store, store, b"".join(as_line(one) for one in migrated).decode())
         n_left = sum(known[one["dataset"]] is None for one in migrated)
         console.print(f"{store}: {len(records)} records, {len(migrated)} keys, {n_left} left alone")
     for path in sorted(folder.glob("*.jsonl")):
         if path != store:
-            lines = (json.dumps(migrate_study(one)) for one in _lines(path))
+            lines = (json.dumps(with_checksum(migrate_study(one))) for one in read(path))
             target = path.with_name(NEW_NAMES.get(path.name, path.name))
             _replace(path, target, "".join(f"{line}\n" for line in lines))
             console.print(f"{path}: now {target.name}" if target != path else f"{path}")
@@ -213,10 +214,6 @@ def migrate(folder: Path, console: Console) -> None:
             document = change(json.loads(path.read_text()))
             _replace(path, target, json.dumps(document, indent=1) + "\n")
             console.print(f"{path}: now {target.name}" if target != path else f"{path}")
-
-
-def _lines(path: Path) -> list[Record]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def _replace(path: Path, target: Path, text: str) -> None:

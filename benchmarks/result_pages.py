@@ -1,6 +1,6 @@
 """The pages of results, made from stored records alone.
 
-    python benchmarks/result_pages.py  # results, replication, daily-use in docs; README's table
+    python benchmarks/result_pages.py  # results, replication, daily use, promises; README's table
 
 Records come from `manyview bench run PLAN --out results` for every plan named on the pages, and
 from the studies in this folder.
@@ -16,6 +16,7 @@ import few_labels
 import few_labels_figure
 import label_draws
 import numpy as np
+import promises
 import pseudo_label_parts
 import replication
 import training_costs
@@ -241,6 +242,7 @@ def pages():
         ROOT / "docs" / "results.md": results.format(**parts, **result_parts()),
         ROOT / "docs" / "replication.md": replication.page(),
         ROOT / "docs" / "daily-use.md": daily_use.page(),
+        ROOT / "docs" / "promises.md": promises.page(),
         ROOT / "README.md": readme(parts),
     }
 

@@ -14,10 +14,31 @@ import signal
 import sys
 from pathlib import Path
 
-from performance import dense, epoch, growth, imports, page, ranking, small, whole_job
+from performance import (
+    dense,
+    epoch,
+    growth,
+    imports,
+    neighbors,
+    page,
+    ranking,
+    small,
+    small_jobs,
+    whole_job,
+)
 from performance.stored import FOLDER, Rows
 
-ORDER = ("imports", "small", "epoch", "dense", "whole-job", "growth", "ranking")
+ORDER = (
+    "imports",
+    "neighbors",
+    "small",
+    "small-jobs",
+    "epoch",
+    "dense",
+    "whole-job",
+    "growth",
+    "ranking",
+)
 
 
 def read_sizes(text):
@@ -36,8 +57,12 @@ def read_options():
     parser.add_argument("--sizes", type=read_sizes, metavar="N,N", help="numbers of samples")
     parser.add_argument("--rounds", type=int, metavar="N", help="number of repetitions")
     parser.add_argument("--million", action="store_true", help="growth: one million samples too")
-    parser.add_argument("--before", default=small.BEFORE, metavar="COMMIT|DIR",
-                        help=f"small: what to compare with [default: {small.BEFORE}]")  # fmt: skip
+    parser.add_argument(
+        "--before",
+        metavar="COMMIT|DIR",
+        help="small, small-jobs: what to compare with [default: "
+        f"{small.BEFORE}, for small-jobs {small_jobs.BEFORE}]",
+    )
     parser.add_argument(
         "--out", type=Path, default=FOLDER, metavar="DIR", help="folder of the results"
     )
@@ -53,8 +78,12 @@ def run(name, options):
     match name:
         case "imports":
             imports.run(rows, **rounds)
+        case "neighbors":
+            neighbors.run(rows, **rounds)
         case "small":
-            small.run(rows, options.before, **rounds)
+            small.run(rows, options.before or small.BEFORE, **rounds)
+        case "small-jobs":
+            small_jobs.run(rows, options.before or small_jobs.BEFORE, **sizes, **rounds)
         case "epoch":
             epoch.run(rows, **sizes, **rounds)
         case "dense":

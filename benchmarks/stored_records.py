@@ -1,7 +1,7 @@
 """Records of a study: one JSON line per fit, stored at once, so that nothing is run twice.
 
-A record names its data set and its setting (the key of the study). Ctrl-C loses only the fit that
-is running; the next call continues from there.
+A record names its data set and its setting (the key of the study), and ends with a checksum. Ctrl-C
+loses only the fit that is running; the next call continues from there.
 """
 
 import json
@@ -11,15 +11,24 @@ from pathlib import Path
 from rich.console import Console
 
 from manyview.data.catalog.load import load_dataset
+from manyview.errors import DataFileError
+from manyview.experiments.records import read_line, with_checksum
 from manyview.runs.records import score
 
 RESULTS = Path(__file__).parent.parent / "results"
 
 
 def read(file):
-    """Return the records of a file, an empty list where there is none."""
-    lines = file.read_text().splitlines() if file.exists() else []
-    return [json.loads(line) for line in lines]
+    """Return the records of a file, an empty list where there is none; stop at a damaged one."""
+    records = []
+    for number, line in enumerate(file.read_text().splitlines() if file.exists() else [], 1):
+        try:
+            records.append(read_line(line)[0])
+        except ValueError as error:
+            raise DataFileError(
+                f"Line {number} of {file} is damaged: {error}. Remove it, and run its study again."
+            ) from error
+    return records
 
 
 def scores(predictions, truth, counts):
@@ -63,7 +72,8 @@ def add_missing(file, names, key, settings, run, summarize=accuracy_text, load=N
                     for one in (found if isinstance(found, list) else [found])
                 ]
                 with file.open("a") as out:
-                    out.write("".join(json.dumps(record) + "\n" for record in records))
+                    lines = (json.dumps(with_checksum(record)) for record in records)
+                    out.write("".join(f"{line}\n" for line in lines))
                 console.print(f"{name} {', '.join(map(str, setting))}: {summarize(found)}")
     except KeyboardInterrupt:
         console.print("stopped; the next call continues from here")

@@ -131,6 +131,7 @@ def test_page_does_what_it_says(page, tmp_path, monkeypatch):
     for name, value in {"COLUMNS": "80", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
     methods, modules = dict(METHODS), set(sys.modules)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")  # pages are followed in a clone
     reader = Reader(page)
     try:
         for block in blocks(page.read_text(encoding="utf-8")):

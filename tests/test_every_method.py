@@ -1,6 +1,7 @@
 """One contract, sixteen methods."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from models import build
 from scipy import sparse
@@ -283,3 +284,24 @@ def test_wrong_numbers_are_refused_by_name(name, tiny_views):
     for parameter in numbers:
         with pytest.raises(InputError, match=parameter.split("__")[-1]):
             make(name, **{parameter: "much"}).fit(tiny_views.views, tiny_views.known_labels)
+
+
+@every_method
+def test_columns_of_every_kind_are_encoded(name, tiny_views):
+    frame = pd.DataFrame(
+        {
+            "length": tiny_views.views["shape"][:, 0],
+            "color": np.array(["red", "green", "blue"])[tiny_views.labels],
+            "seen": pd.date_range("2020-01-01", periods=60, freq="9D"),
+            "note": [f"found {'near' if label else 'far'} away no {row}"
+                     for row, label in enumerate(tiny_views.labels)],
+            "wild": np.arange(60) % 2 == 0,
+        }
+    )  # fmt: skip
+    views = {"shape": tiny_views.views["shape"], "field": frame}
+    model = make(name).fit(views, tiny_views.known_labels)
+    assert (model.transduction_ == tiny_views.labels).mean() > 0.8
+    assert model.column_kinds_ == {
+        "field": {"length": "number", "color": "category", "seen": "date", "note": "text",
+                  "wild": "boolean"}
+    }  # fmt: skip

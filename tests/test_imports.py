@@ -53,3 +53,10 @@ def test_a_lazily_named_class_is_the_class_for_pickle_and_clone():
     assert pickle.loads(pickle.dumps(model)).hidden == 8
     assert type(clone(model)) is manyview.MGCNDNSClassifier
     assert manyview.MGCNDNSClassifier is manyview.MGCNDNSClassifier
+
+
+def test_finding_the_default_method_imports_no_other():
+    code = "from manyview.methods import find_method; find_method('manyview')"
+    told = f"{code}\nimport sys\nprint([n for n in sys.modules if n.startswith('sklearn.neigh')])"
+    run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

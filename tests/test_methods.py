@@ -16,6 +16,19 @@ def test_method_is_found_by_its_name():
     assert find_method("manyview").__name__ == "ManyviewClassifier"
 
 
+def test_every_built_in_method_has_the_name_of_its_card():
+    assert [method.card.name for method in METHODS.values()] == list(METHODS)
+
+
+def test_names_are_listed_and_checked_without_importing_the_methods():
+    registry = methods.MethodRegistry({"knn": "no_such_module:KNN"})
+    assert list(registry) == ["knn"]
+    assert "knn" in registry
+    assert len(registry) == 1
+    with pytest.raises(ModuleNotFoundError):
+        registry["knn"]
+
+
 class MostFrequent(MultiViewClassifier):
     """Gives every sample the most frequent label."""
 

@@ -68,7 +68,7 @@ def test_wheel_says_what_pyproject_says(wheel):
     assert metadata.get_all("Classifier") == PROJECT["classifiers"]
     assert any(name.endswith("/licenses/LICENSE") for name in wheel.namelist())
     (scripts,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
-    assert "manyview = manyview.cli.app:main" in wheel.read(scripts).decode()
+    assert "manyview = manyview.__main__:run" in wheel.read(scripts).decode()
 
 
 def test_classifiers_name_every_python_that_is_allowed():

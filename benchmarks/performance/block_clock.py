@@ -3,8 +3,9 @@
 Forward, a block is the call of its module, or of `convolve` with its activation and dropout.
 Backward, autograd numbers its nodes in the order in which the forward pass makes them, so the
 numbers before and after a call delimit the nodes of the block; the time of a node runs from its
-start to the start of the next one. The optimizer's step has its own hooks. Everything else (the
-loss, the mean of the weights, the curve) is the rest.
+start to the start of the next one. A step of torch's optimizers has hooks, one of the classifier's
+own is wrapped. Everything else (the loss, the mean of the weights, the curve) is the
+rest.
 """
 
 import time
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from statistics import median
 from typing import Any
+from unittest import mock
 
 from torch import nn
 from torch.autograd import _get_sequence_nr as next_node_number
@@ -20,6 +22,8 @@ from torch.optim.optimizer import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
+
+from manyview.network.adam import Adam
 
 FUSION, LEARNING, SELECTION = "fusion", "graph learning", "node selection"
 CONVOLUTION, OPTIMIZER, REST = "convolution", "optimizer", "rest"
@@ -44,6 +48,8 @@ class BlockClock:
             register_optimizer_step_pre_hook(self._begin_step),
             register_optimizer_step_post_hook(self._end_step),
         ]
+        self._patch = mock.patch.object(Adam, "step", self._timed_step(Adam.step))
+        self._patch.start()
         modules = {
             FUSION: network.fusion,
             LEARNING: network.graph_learning,
@@ -61,6 +67,7 @@ class BlockClock:
     def stop(self) -> dict[str, float]:
         """Return the fraction of each block, from medians over all epochs but the first."""
         self._end_epoch()
+        self._patch.stop()
         for hook in self._hooks:
             hook.remove()
         for module in self._watched:
@@ -76,6 +83,14 @@ class BlockClock:
             self._seconds[block] += time.perf_counter() - start
             self._nodes.append((first, next_node_number(), block))
             return result
+
+        return timed
+
+    def _timed_step(self, step: Callable[[Adam], None]) -> Callable[[Adam], None]:
+        def timed(optimizer: Adam) -> None:
+            self._begin_step()
+            step(optimizer)
+            self._end_step()
 
         return timed
 

@@ -13,12 +13,21 @@ from performance.isolated import ROOT
 
 TEMPLATE = ROOT / "benchmarks" / "templates" / "performance.md"
 DOCS = ROOT / "docs"
-BENCHMARKS = ("imports", "small", "epoch", "dense", "whole-job", "growth", "ranking")
+BENCHMARKS = (
+    "imports",
+    "neighbors",
+    "small",
+    "small-jobs",
+    "epoch",
+    "dense",
+    "whole-job",
+    "growth",
+    "ranking",
+)
 
 
 def page() -> str:
     """Return the text of docs/performance.md."""
-    befores = {row["request"]["before"] for row in tables.rows_of("small")}
     return TEMPLATE.read_text().format(
         answer=tables.answer(),
         growth_figure=tables.figure("growth"),
@@ -33,10 +42,18 @@ def page() -> str:
         blocks=tables.blocks(),
         bandwidth=tables.bandwidth(),
         ranking=tables.ranking(),
-        before=", ".join(sorted(befores)) or "not measured yet",
+        before=_befores("small"),
         small=tables.small(),
+        small_jobs=tables.small_jobs(),
+        before_jobs=_befores("small-jobs"),
+        neighbors=tables.neighbors(),
         imports=tables.imports(),
     )
+
+
+def _befores(benchmark: str) -> str:
+    befores = {row["request"]["before"] for row in tables.rows_of(benchmark)}
+    return ", ".join(sorted(befores)) or "not measured yet"
 
 
 def machines() -> str:

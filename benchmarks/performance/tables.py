@@ -15,6 +15,12 @@ from performance.growth import exponent
 from performance.stored import FOLDER
 
 Row = dict[str, Any]
+NEIGHBORS = {
+    "exact": "{n_samples:,} × {n_features}, {metric}; scikit-learn's brute force",
+    "text": "{n_samples:,} documents × {n_words:,} words, cosine; scikit-learn's brute force",
+    "approximate": "three views of {n_samples:,} × 32, cosine; pynndescent's defaults",
+    "startup": "`manyview fit digits --label-ratio 0.02`; `import torch, sklearn`",
+}
 
 
 def document(name: str) -> dict[str, Any]:
@@ -209,6 +215,35 @@ def small() -> str:
             f"{epochs['now']} / {epochs['before']}",
         ])  # fmt: skip
     return table("data set|now|before|now / before|epochs now / before", lines)
+
+
+def small_jobs() -> str:
+    lines = []
+    for row in rows_of("small-jobs"):
+        if "ratio" not in row:
+            lines.append([size_of(row), row["reason"], "", "", ""])
+            continue
+        now, before = row["cpu_seconds"]["now"], row["cpu_seconds"]["before"]
+        lines.append([size_of(row), *(
+            f"{seconds(now[part])} / {seconds(before[part])} ({ratio(row['ratio'][part])})"
+            for part in ("import", "first fit", "import and first fit", "later fit")
+        )])  # fmt: skip
+    return table("samples|import|first fit|both|later fit", lines)
+
+
+def neighbors() -> str:
+    lines = []
+    for row in rows_of("neighbors"):
+        request, name = row["request"], NEIGHBORS[row["request"]["what"]]
+        if "ratio" not in row:
+            lines.append([name.format(**request), row["reason"], "", ""])
+            continue
+        own, other = row["fastest"].values()
+        found = f"{row['recall']:.1%}" if "recall" in row else ""
+        lines.append([
+            name.format(**request), seconds(own), seconds(other), ratio(row["ratio"]), found
+        ])  # fmt: skip
+    return table("job|manyview|other|ratio|recall", lines)
 
 
 def imports() -> str:

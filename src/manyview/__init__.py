@@ -6,7 +6,6 @@ MultiView(1797 samples; pixels: 64, fourier: 33, gradients: 72, profiles: 16, mo
 """
 
 from importlib import import_module as _import_module
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
@@ -44,7 +43,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.tuning.scorers import SCORERS
     from manyview.tuning.search import tune
 
-__version__ = _version("manyview")
+__version__: str  # read when first used, see __getattr__
 
 # Public name -> its module; imported when first used, so that the command line starts fast.
 _MODULES = {
@@ -132,6 +131,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "__version__":
+        return _import_module("importlib.metadata").version("manyview")
     if name not in _MODULES:
         raise AttributeError(f"module 'manyview' has no attribute {name!r}")
     return getattr(_import_module(_MODULES[name]), name)

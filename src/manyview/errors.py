@@ -2,7 +2,8 @@
 
 ManyviewError
 ├── InputError            views, labels or a parameter break a rule   (also ValueError)
-│   └── InputTypeError    a value is not a number                     (also TypeError)
+│   ├── InputTypeError    a value is not a number                     (also TypeError)
+│   └── MissingValuesError  single cells of a view are blank          (also DataFileError)
 ├── CallbackError         a callback raised an error during fit       (also RuntimeError)
 ├── DataFileError         a file is missing or not as described
 └── PlanError             a study plan is malformed                   (also ValueError)
@@ -51,6 +52,33 @@ class CallbackError(ManyviewError, RuntimeError):
 
 class DataFileError(ManyviewError):
     """A file is missing, damaged, or not as described."""
+
+
+class MissingValuesError(InputError, DataFileError):
+    """Single cells of a view are blank or NaN, and the method is not to fill them.
+
+    Parameters
+    ----------
+    problem
+        Where the cells are.
+    way_out
+        What to do; whoever knows the method and the verb replaces it with `advising`.
+    """
+
+    def __init__(self, problem: str = "", *, way_out: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.way_out = way_out or (
+            "Fill or remove these rows, or read and fit with missing='impute' to fill single "
+            "cells with their column's mean."
+        )
+
+    def __str__(self) -> str:
+        return f"{self.problem} {self.way_out}"
+
+    def advising(self, way_out: str) -> "MissingValuesError":
+        """Return the same problem with another way out."""
+        return MissingValuesError(self.problem, way_out=way_out)
 
 
 class PlanError(ManyviewError, ValueError):

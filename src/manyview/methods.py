@@ -1,48 +1,79 @@
 """Methods: every classifier by its name, those of other packages included."""
 
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
 from importlib.metadata import entry_points
 
 from manyview.base.classifier import MultiViewClassifier
 from manyview.base.method_card import MethodCard
-from manyview.baselines.amgl import AMGLClassifier
-from manyview.baselines.awdr import AWDRClassifier
-from manyview.baselines.co_gcn import CoGCNClassifier
-from manyview.baselines.dsrl import DSRLClassifier
-from manyview.baselines.erl_mvsc import ERLMVSCClassifier
-from manyview.baselines.gcn import GCNFusionClassifier
-from manyview.baselines.hlr_m2vs import HLRM2VSClassifier
-from manyview.baselines.knn import KNNClassifier
-from manyview.baselines.label_spreading import LabelSpreadingClassifier
-from manyview.baselines.mlan import MLANClassifier
-from manyview.baselines.mvar import MVARClassifier
-from manyview.baselines.self_training import SelfTrainingSVMClassifier
-from manyview.baselines.ssgcn import SSGCNClassifier
-from manyview.baselines.svm import SVMClassifier
 from manyview.errors import InputError, did_you_mean, warn_user
-from manyview.estimators.manyview import ManyviewClassifier
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 ENTRY_POINTS = "manyview.methods"
-METHODS: dict[str, type[MultiViewClassifier]] = {
-    "manyview": ManyviewClassifier,
-    "mgcn-dns": MGCNDNSClassifier,
+BUILT_IN = {
+    "manyview": "estimators.manyview:ManyviewClassifier",
+    "mgcn-dns": "estimators.mgcn_dns:MGCNDNSClassifier",
     # the twelve methods of the paper's comparison, in its order
-    "knn": KNNClassifier,
-    "svm": SVMClassifier,
-    "amgl": AMGLClassifier,
-    "mvar": MVARClassifier,
-    "mlan": MLANClassifier,
-    "awdr": AWDRClassifier,
-    "hlr-m2vs": HLRM2VSClassifier,
-    "erl-mvsc": ERLMVSCClassifier,
-    "dsrl": DSRLClassifier,
-    "gcn-fusion": GCNFusionClassifier,
-    "co-gcn": CoGCNClassifier,
-    "ssgcn": SSGCNClassifier,
+    "knn": "baselines.knn:KNNClassifier",
+    "svm": "baselines.svm:SVMClassifier",
+    "amgl": "baselines.amgl:AMGLClassifier",
+    "mvar": "baselines.mvar:MVARClassifier",
+    "mlan": "baselines.mlan:MLANClassifier",
+    "awdr": "baselines.awdr:AWDRClassifier",
+    "hlr-m2vs": "baselines.hlr_m2vs:HLRM2VSClassifier",
+    "erl-mvsc": "baselines.erl_mvsc:ERLMVSCClassifier",
+    "dsrl": "baselines.dsrl:DSRLClassifier",
+    "gcn-fusion": "baselines.gcn:GCNFusionClassifier",
+    "co-gcn": "baselines.co_gcn:CoGCNClassifier",
+    "ssgcn": "baselines.ssgcn:SSGCNClassifier",
     # what users of scikit-learn would try first
-    "label-spreading": LabelSpreadingClassifier,
-    "self-training": SelfTrainingSVMClassifier,
+    "label-spreading": "baselines.label_spreading:LabelSpreadingClassifier",
+    "self-training": "baselines.self_training:SelfTrainingSVMClassifier",
 }
+
+
+class MethodRegistry(MutableMapping[str, type[MultiViewClassifier]]):
+    """Name -> class; a class is imported when it is first used.
+
+    Parameters
+    ----------
+    paths
+        Name -> module of manyview and class.
+    """
+
+    def __init__(self, paths: dict[str, str]) -> None:
+        self._entries: dict[str, str | type[MultiViewClassifier]] = dict(paths)
+
+    def __getitem__(self, name: str) -> type[MultiViewClassifier]:
+        """Return the class of a method."""
+        entry = self._entries[name]
+        if isinstance(entry, str):
+            module, class_name = entry.split(":")
+            entry = getattr(import_module(f"manyview.{module}"), class_name)
+            self._entries[name] = entry
+        return entry
+
+    def __setitem__(self, name: str, method: type[MultiViewClassifier]) -> None:
+        """Add a method, or replace it."""
+        self._entries[name] = method
+
+    def __delitem__(self, name: str) -> None:
+        """Remove a method."""
+        del self._entries[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is such a method, without importing it."""
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        """Count the methods."""
+        return len(self._entries)
+
+
+METHODS = MethodRegistry(BUILT_IN)
 
 
 def register_method(method: type[MultiViewClassifier]) -> type[MultiViewClassifier]:

@@ -6,7 +6,7 @@ A class declares its rules in `_parameter_constraints`, a dict of parameter -> c
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from numbers import Integral, Real
 from typing import Any, Protocol
 
@@ -36,7 +36,10 @@ class Number:
     def check(self, name: str, value: Any) -> None:
         """Refuse anything but a number within the bounds."""
         is_number = isinstance(value, Real) and not isinstance(value, bool)
-        number = float(value) if is_number else nan
+        try:
+            number = float(value) if is_number else nan
+        except OverflowError:  # a whole number that no float is as large as
+            number = inf
         bounds = {
             f"above {self.above}": self.above is None or number > self.above,
             f"at least {self.at_least}": self.at_least is None or number >= self.at_least,

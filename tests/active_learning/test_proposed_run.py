@@ -10,6 +10,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch, shapes):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
     return tmp_path
 
 
@@ -38,12 +39,83 @@ def test_propose_refuses_too_many_samples_and_folders_without_a_run(manyview, he
     assert (code, out) == (2, "")
     assert "-n must be at most the number of unlabeled samples, 54; got 999" in err
     assert "There is no run nowhere" in manyview("propose", "nowhere")[2]
-    lines = (here / "run" / "predictions.csv").read_text().splitlines()
-    (here / "run" / "predictions.csv").write_text("\n".join(lines[:-3]) + "\n")
-    assert (
-        "predictions.csv has 57 samples, but the model was fitted with 60"
-        in manyview("propose", run)[2]
+
+
+def test_sorted_predictions_do_not_change_the_proposal(manyview, here, run):
+    before = manyview("propose", run, "-n", "5")
+    file = here / "run" / "predictions.csv"
+    header, *rows = file.read_text().splitlines(keepends=True)
+    file.write_text("".join([header, *sorted(rows, key=lambda row: row.split(",")[2])]))
+    assert manyview("propose", run, "-n", "5") == before
+
+
+def test_propose_says_what_it_wrote(manyview, here, run):
+    code, out, err = manyview("propose", run, "-n", "5", "--out", "next one.csv")
+    assert (code, err) == (0, "")
+    assert out.endswith("""\
+
+File        next one.csv
+            fill in the column label, then fit again with --labels 'next one.csv' added
+""")
+    out = manyview("propose", run, "-n", "6", "--out", "next one.csv")[1]
+    assert "File        next one.csv (in place of one without labels)\n" in out
+    assert len((here / "next one.csv").read_text().splitlines()) == 7
+    document = json.loads(manyview("propose", run, "--out", "next one.csv", "--json")[1])
+    assert document["file"] == "next one.csv"
+    assert "file" not in json.loads(manyview("propose", run, "--json")[1])
+
+
+@pytest.mark.parametrize("n_filled", [1, 3])
+def test_labels_that_a_person_filled_in_are_never_replaced(manyview, here, run, n_filled):
+    manyview("propose", run, "-n", "5", "--out", "next.csv")
+    header, *rows = (here / "next.csv").read_text().splitlines()
+    filled = [row + "hen" * (number < n_filled) for number, row in enumerate(rows)]
+    text = "\n".join([header, *filled]) + "\n"
+    (here / "next.csv").write_text(text)
+    code, out, err = manyview("propose", run, "-n", "5", "--out", "next.csv")
+    assert (code, out) == (2, "")
+    what, use = ("1 label", "it") if n_filled == 1 else ("3 labels", "them")
+    assert err == (
+        f"Error: next.csv has {what} filled in and stays as it is. Use {use} with `manyview fit "
+        "DATA --labels next.csv`, or name another file with --out.\n"
     )
+    assert (here / "next.csv").read_text() == text
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["notes of mine\n", "sample_id;label\n1;hen\n", "sample_id,label,why\n1,,x\n", "a\x00b"],
+)
+def test_files_of_others_are_never_replaced(manyview, here, run, content):
+    (here / "next.csv").write_text(content)
+    code, out, err = manyview("propose", run, "--out", "next.csv")
+    assert (code, out) == (2, "")
+    assert err == (
+        "Error: next.csv exists and is not a table that `manyview propose` wrote. It stays as it "
+        "is; name another file with --out.\n"
+    )
+    assert (here / "next.csv").read_text() == content
+
+
+def test_labels_filled_in_during_the_proposal_are_kept(manyview, here, run, monkeypatch):
+    from manyview.active_learning import proposed_run
+
+    manyview("propose", run, "-n", "5", "--out", "next.csv")
+    propose = proposed_run.propose_labels
+
+    def meanwhile(*args, **kwargs):
+        (here / "next.csv").write_text("sample_id,label\n3,hen\n")
+        return propose(*args, **kwargs)
+
+    monkeypatch.setattr(proposed_run, "propose_labels", meanwhile)
+    assert manyview("propose", run, "-n", "5", "--out", "next.csv")[0] == 2
+    assert (here / "next.csv").read_text() == "sample_id,label\n3,hen\n"
+
+
+def test_an_empty_file_is_filled(manyview, here, run):
+    (here / "next.csv").touch()
+    assert manyview("propose", run, "-n", "5", "--out", "next.csv")[0] == 0
+    assert len((here / "next.csv").read_text().splitlines()) == 6
 
 
 def test_propose_takes_strings_as_labels(manyview, here, tiny_views):

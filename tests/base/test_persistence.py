@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import os
 import pickle
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import safetensors.numpy
 import torch
 from scipy import sparse
 
@@ -253,3 +255,205 @@ def test_missing_file_is_named(tmp_path, saved, name):
     (tmp_path / "model" / name).unlink()
     with pytest.raises(DataFileError, match=rf"There is no model in .*model: {name} is missing\."):
         MGCNDNSClassifier.load(tmp_path / "model")
+
+
+def sign(folder):
+    """Compute the checksums of a changed model anew."""
+    document = json.loads((folder / "model.json").read_text())
+    packed = json.dumps(document["model"], sort_keys=True).encode()
+    tensors = (folder / "model.safetensors").read_bytes()
+    change(
+        folder / "model.json",
+        model_sha256=hashlib.sha256(packed).hexdigest(),
+        tensors_sha256=hashlib.sha256(tensors).hexdigest(),
+    )
+
+
+def with_array(folder, ending, edit):
+    """Edit the first array whose name ends so, and sign the model."""
+    file = folder / "model.safetensors"
+    arrays = safetensors.numpy.load(file.read_bytes())
+    name = next(name for name in sorted(arrays) if name.endswith(ending))
+    arrays[name] = np.ascontiguousarray(edit(np.array(arrays[name])))
+    file.write_bytes(safetensors.numpy.save(arrays))
+    sign(folder)
+
+
+def first_set(value):
+    def edit(array):
+        array.reshape(-1)[0] = value
+        return array
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("ending", "edit", "words"),
+    [
+        ("graphs_/0/indices", first_set(10**6), "column indices must be from 0 to 59; got 1000000"),
+        ("graphs_/0/indptr", first_set(5), "pointer"),
+        ("selected_graph_/indices", first_set(-3), "column indices must be from 0 to 59; got -3"),
+        ("view_graphs_/0/data", first_set(np.nan), "view_graphs_/0/data must hold finite numbers"),
+        ("node_confidence", first_set(np.nan), "node_confidence must hold finite numbers"),
+        ("learned/y_", first_set(7), "y_ must hold numbers from -1 to 2"),
+        ("label_distributions_", first_set(9.0), "must hold probabilities"),
+        ("label_distributions_", lambda array: array[:5], "transduction_ must have 5 labels"),
+        ("factor", lambda array: array[:1], "dimension"),
+        ("weights/0", lambda array: array + 3e38, "gives no probabilities"),
+    ],
+)
+def test_a_changed_array_is_refused_even_if_signed_anew(tmp_path, saved, ending, edit, words):
+    with_array(tmp_path / "model", ending, edit)
+    with pytest.raises(DataFileError, match=rf"model\.json is damaged: .*{words}"):
+        MGCNDNSClassifier.load(tmp_path / "model")
+
+
+def test_other_weights_signed_anew_are_another_model(tmp_path, saved, tiny_views):
+    with_array(tmp_path / "model", "weights/0", lambda array: array * 1.5)
+    loaded = MGCNDNSClassifier.load(tmp_path / "model")
+    assert np.isfinite(loaded.predict_proba(tiny_views.views)).all()
+
+
+def learned_part(document, part):
+    return dict(document["model"]["dict"])[part]["dict"]
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value", "words"),
+    [
+        ("learned", "__class__", 3, "'__class__' is not the name of a learned attribute"),
+        ("learned", "predict", 3, "'predict' is not the name of a learned attribute"),
+        ("learned", "embedding_", 3, "'embedding_' is not learned"),
+        ("learned", "view_names_", ["shape", "shape"], "view_names_ must name the views"),
+        ("learned", "temperature_", 0.0, "gives no probabilities"),
+        ("learned", "n_original_", "many", "numbers of features and samples must be whole"),
+        ("learned", "view_graphs_", None, "NoneType"),
+        ("params", "max_epochs", -4, "max_epochs"),
+        ("learned", "columns_", {"dict": [["shape", ["a"]]]}, "columns_ must name the columns"),
+    ],
+)
+def test_a_changed_value_is_refused_even_if_signed_anew(tmp_path, saved, part, name, value, words):
+    file = tmp_path / "model" / "model.json"
+    document = json.loads(file.read_text())
+    pairs = learned_part(document, part)
+    pairs[:] = [pair for pair in pairs if pair[0] != name] + [[name, value]]
+    file.write_text(json.dumps(document))
+    sign(tmp_path / "model")
+    with pytest.raises(DataFileError, match=rf"model\.json is damaged: .*{words}"):
+        MGCNDNSClassifier.load(tmp_path / "model")
+
+
+def test_a_tree_deeper_than_the_stack_is_refused(tmp_path, saved):
+    (tmp_path / "model" / "model.json").write_text("[" * 200_000)
+    with pytest.raises(DataFileError, match="damaged or cut short"):
+        MGCNDNSClassifier.load(tmp_path / "model")
+
+
+def test_a_pipe_in_place_of_a_model_is_refused(tmp_path, saved):
+    (tmp_path / "model" / "model.json").unlink()
+    os.mkfifo(tmp_path / "model" / "model.json")
+    with pytest.raises(DataFileError, match="must be a file; got a pipe"):
+        MGCNDNSClassifier.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("unit", ["D", "ns"])
+def test_classes_may_be_dates(tmp_path, tiny_views, unit):
+    days = np.array(["2020-01-01", "2020-02-29", "2021-12-31"], dtype=f"datetime64[{unit}]")
+    model = METHODS["knn"]().fit(tiny_views.views, days[tiny_views.labels])
+    model.save(tmp_path)
+    loaded = METHODS["knn"].load(tmp_path)
+    assert loaded.classes_.dtype == days.dtype
+    np.testing.assert_array_equal(loaded.classes_, days)
+    np.testing.assert_array_equal(loaded.transduction_, model.transduction_)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.fixture
+def two_models():
+    rng = np.random.default_rng(0)
+    views, labels = {"a": rng.normal(size=(30, 4))}, np.arange(30) % 3
+    return [METHODS["knn"](n_neighbors=k).fit(views, labels) for k in (3, 4)]
+
+
+def kill_at(monkeypatch, number):
+    """Let the next save end before its write of this number."""
+    from manyview.base import persistence
+
+    whole, n_writes = persistence.write_whole, []
+
+    def write(path, content):
+        n_writes.append(path)
+        if len(n_writes) > number:
+            raise Killed
+        whole(path, content)
+
+    monkeypatch.setattr(persistence, "write_whole", write)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("has_links", [True, False])
+def test_save_over_a_model_that_is_cut_short_leaves_the_old_one(
+    two_models, tmp_path, monkeypatch, number, has_links
+):
+    old, new = two_models
+    old.save(tmp_path)
+    if not has_links:
+
+        def no_link(*_):
+            raise OSError("no links here")
+
+        monkeypatch.setattr(os, "link", no_link)
+    with monkeypatch.context() as patch:
+        kill_at(patch, number)
+        with pytest.raises(Killed):
+            new.save(tmp_path)
+    assert type(old).load(tmp_path).n_neighbors == 3
+    new.save(tmp_path)  # again, and to the end
+    assert type(old).load(tmp_path).n_neighbors == 4
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["model.json", "model.safetensors"]
+
+
+def test_save_over_a_model_keeps_mode_and_link(two_models, tmp_path):
+    old, new = two_models
+    old.save(tmp_path / "model")
+    file = tmp_path / "model" / "model.safetensors"
+    file.rename(tmp_path / "elsewhere.safetensors")
+    file.symlink_to(tmp_path / "elsewhere.safetensors")
+    file.chmod(0o600)
+    new.save(tmp_path / "model")
+    assert file.is_symlink()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert type(old).load(tmp_path / "model").n_neighbors == 4
+
+
+def test_model_that_is_replaced_while_it_is_read_is_read_again(two_models, tmp_path, monkeypatch):
+    from manyview.base import persistence
+
+    old, new = two_models
+    old.save(tmp_path)
+    read, is_replaced = persistence._read_bytes, []
+
+    def read_slowly(path):
+        content = read(path)
+        if path.name == "model.json" and not is_replaced:
+            is_replaced.append(True)
+            new.save(tmp_path)
+        return content
+
+    monkeypatch.setattr(persistence, "_read_bytes", read_slowly)
+    assert type(old).load(tmp_path).n_neighbors == 4
+
+
+def test_checksum_in_the_json_names_no_other_file(two_models, tmp_path):
+    two_models[0].save(tmp_path / "model")
+    document = json.loads((tmp_path / "model" / "model.json").read_text())
+    document["tensors_sha256"] = "x/../../other"
+    (tmp_path / "model" / "model-x").mkdir()
+    (tmp_path / "model" / "model.json").write_text(json.dumps(document))
+    with pytest.raises(DataFileError, match="not the file that was saved with"):
+        type(two_models[0]).load(tmp_path / "model")
+    two_models[0].save(tmp_path / "model")
+    assert [one.name for one in tmp_path.iterdir()] == ["model"]

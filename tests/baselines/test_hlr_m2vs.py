@@ -14,6 +14,7 @@ from manyview.errors import InputError
 from manyview.graphs.normalization import normalized_laplacian
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
 from manyview.system import memory
+from manyview.system.cached_arrays import arrays_checksum
 from manyview.system.config import config_context
 
 SETTINGS = {"noise_weight": 0.2, "smoothness": 0.4, "max_iter": 22, "tol": 1e-5}
@@ -48,7 +49,7 @@ def test_known_labels_stay(fitted, tiny_views):
 
 def test_graphs_are_the_probabilistic_neighbors_of_the_affinities(rng):
     features = [rng.normal(size=(25, width)) for width in (4, 6)]
-    graphs, _ = affinity_graphs(features, n_neighbors=5, version=1, **SETTINGS)
+    graphs, _ = affinity_graphs(features, n_neighbors=5, **SETTINGS)
     affinities = self_representations(features, **SETTINGS).affinities
     for graph, affinity in zip(graphs, affinities, strict=True):
         expected = probabilistic_neighbors(affinity.T, n_neighbors=5)
@@ -111,6 +112,47 @@ def test_cached_fit_equals_one_without_a_cache(fitted, tiny_views, tmp_path):
     for _ in range(2):  # the second reads what the first wrote
         model = fit_cached(tmp_path, tiny_views.views, tiny_views.known_labels)
         np.testing.assert_array_equal(model.label_distributions_, fitted.label_distributions_)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda arrays: arrays | {"data-0": 2 * arrays["data-0"]}, "its checksum is wrong"),
+        (lambda arrays: sign({n: a for n, a in arrays.items() if n != "data-1"}), "data-1"),
+        (
+            lambda arrays: sign(arrays | {"indices-0": arrays["indices-0"] + 10**6}),
+            "indices must be",
+        ),
+        (lambda arrays: sign(arrays | {"indptr-1": arrays["indptr-1"][::-1]}), "index pointer"),
+        (lambda arrays: sign(arrays | {"data-0": arrays["data-0"] * np.nan}), "not finite"),
+        (lambda arrays: sign(arrays | {"residuals": np.zeros((2, 3))}), "unpack"),
+        (lambda arrays: arrays | {"objective": np.array([Bomb()])}, "allow_pickle"),
+    ],
+)
+def test_cached_file_that_was_changed_is_computed_again(
+    fitted, tiny_views, tmp_path, change, message
+):
+    fit_cached(tmp_path, tiny_views.views, tiny_views.known_labels)
+    (file,) = tmp_path.iterdir()
+    np.savez(file, **change(dict(np.load(file).items())))
+    with pytest.warns(UserWarning, match=rf"affinities in .* cannot be read \(.*{message}"):
+        model = fit_cached(tmp_path, tiny_views.views, tiny_views.known_labels)
+    np.testing.assert_array_equal(model.label_distributions_, fitted.label_distributions_)
+    again = fit_cached(tmp_path, tiny_views.views, tiny_views.known_labels)  # was replaced
+    np.testing.assert_array_equal(again.label_distributions_, fitted.label_distributions_)
+
+
+class Bomb:
+    """Stops the test when it is unpickled."""
+
+    def __reduce__(self):
+        return pytest.fail, ("a cached file was unpickled",)
+
+
+def sign(arrays):
+    """Give changed arrays the checksum that fits."""
+    arrays = {name: array for name, array in arrays.items() if name != "checksum"}
+    return arrays | {"checksum": np.array(arrays_checksum(arrays))}
 
 
 def test_fit_without_a_cache_writes_nothing(tiny_views, tmp_path, monkeypatch):

@@ -8,6 +8,8 @@ from manyview.baselines.bases.concatenated import concatenate_views
 from manyview.baselines.solvers.ridge import inner_products
 from manyview.baselines.svm import SoftmaxSVC, SVMClassifier, gaussian, table_variance
 from manyview.data.views import MultiView
+from manyview.errors import DataFileError
+from manyview.methods import METHODS
 from manyview.numerics import softmax
 
 
@@ -97,3 +99,44 @@ def test_more_than_twenty_classes_of_one_label_raise_no_warning(rng):
 def test_planted_classes_are_found(tiny_views):
     model = SVMClassifier().fit(tiny_views.views, tiny_views.known_labels)
     assert np.mean(model.transduction_ == tiny_views.labels) > 0.95
+
+
+@pytest.mark.parametrize("name", ["svm", "self-training"])
+def test_loading_trains_on_few_samples(name, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    labels = np.arange(400) % 4
+    views = {"a": rng.normal(size=(400, 3)) + labels[:, None]}
+    model = METHODS[name]().fit(views, np.where(np.arange(400) < 200, labels, -1))
+    model.save(tmp_path)
+    sizes, fit = [], SoftmaxSVC.fit
+
+    def counted(self, features, y_encoded):
+        sizes.append(len(y_encoded))
+        return fit(self, features, y_encoded)
+
+    monkeypatch.setattr(SoftmaxSVC, "fit", counted)
+    loaded = METHODS[name].load(tmp_path)
+    assert sizes
+    assert max(sizes) == 20
+    np.testing.assert_array_equal(loaded.predict_proba(views), model.predict_proba(views))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "change"),
+    [
+        ("labeled_features_", lambda values: np.where(np.arange(3) == 1, np.nan, values)),
+        ("labeled_features_", lambda values: values.astype(np.float64) * 1e150),
+        ("labeled_features_", lambda values: values[:-1]),
+        ("labeled_y_", lambda numbers: np.minimum(numbers, 2)),
+        ("labeled_y_", lambda numbers: numbers + 1),
+        ("labeled_y_", lambda numbers: numbers.astype(float)),
+    ],
+)
+def test_training_data_that_cannot_be_trained_on_is_refused(attribute, change, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.arange(60) % 4
+    model = METHODS["svm"]().fit({"a": rng.normal(size=(60, 3))}, labels)
+    setattr(model, attribute, change(getattr(model, attribute)))
+    model.save(tmp_path)
+    with pytest.raises(DataFileError, match="is damaged"):
+        METHODS["svm"].load(tmp_path)

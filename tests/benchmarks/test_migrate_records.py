@@ -8,6 +8,8 @@ import pytest
 from migrate_records import migrate, migrate_study, migrate_trials
 from rich.console import Console
 
+from manyview.errors import DataFileError
+from manyview.experiments.records import read_line, with_checksum
 from manyview.experiments.trial import Trial
 
 CONTENT = "c" * 64
@@ -89,6 +91,21 @@ def test_stored_results_are_migrated(tmp_path):
         assert (folder / path.relative_to(migrate_records.RESULTS)).read_text() == path.read_text()
 
 
+def test_every_stored_record_has_its_checksum():
+    for path in migrate_records.RESULTS.glob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            assert read_line(line)[1]
+
+
+def test_damaged_record_stops_the_migration(tmp_path):
+    line = json.dumps(with_checksum({"part": "class shares", "ratio": 0.01}))
+    (tmp_path / "parts.jsonl").write_text(f"{line}\n{line.replace('0.01', '0.02')}\n")
+    before = (tmp_path / "parts.jsonl").read_text()
+    with pytest.raises(DataFileError, match=r"Line 2 of .* is damaged: its checksum is wrong\."):
+        migrate(tmp_path, Console(quiet=True))
+    assert (tmp_path / "parts.jsonl").read_text() == before
+
+
 def test_old_files_get_their_new_names(tmp_path):
     (tmp_path / "lesson_parts.jsonl").write_text(
         json.dumps({"part": "class shares", "ratio": 0.01, "n_rounds": 2}) + "\n"
@@ -97,9 +114,9 @@ def test_old_files_get_their_new_names(tmp_path):
     (tmp_path / "recipe_costs.json").write_text(json.dumps(costs))
     for _ in range(2):
         migrate(tmp_path, Console(quiet=True))
-    assert json.loads((tmp_path / "pseudo_label_parts.jsonl").read_text()) == {
-        "part": "class prior", "label_ratio": 0.01, "n_stages": 2
-    }  # fmt: skip
+    record, is_checked = read_line((tmp_path / "pseudo_label_parts.jsonl").read_text())
+    assert record == {"part": "class prior", "label_ratio": 0.01, "n_stages": 2}
+    assert is_checked
     (seconds,) = json.loads((tmp_path / "training_costs.json").read_text())["seconds"].values()
     assert seconds == {"manyview": 1, "mgcn-dns": 2, "plain-self-trained": 3}
     assert len(list(tmp_path.iterdir())) == 2

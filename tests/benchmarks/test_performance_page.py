@@ -59,6 +59,8 @@ def test_page_has_every_section_once_all_is_measured(trial_rows):
         assert f"(performance-{name}.svg)" in text
     for said in ("no data", "1.00 [0.90 to 1.10]", "(its fastest)", "`manyview --help`"):
         assert said in text
+    assert "1.21 s / 2.62 s (0.46)" in text  # a first fit of 200 samples, now and before
+    assert "cosine; pynndescent's defaults | 25.2 s | 30.7 s | 0.82 | 96.7% |" in text
     assert "Fitted exponents from 1,000 to 3,000 samples" in text
 
 

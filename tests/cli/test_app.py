@@ -53,8 +53,8 @@ fit shapes.npz --abstain-below 80
 --abstain-below must be a number from 0 to 1; got 80.0.
 
 fit shapes.npz --method knn --calibrate
--p calibration: KNNClassifier has no parameter 'calibration'. It has: n_neighbors, random_state,
-scaling; nested ones are written as group__name.
+-p calibration: KNNClassifier has no parameter 'calibration'. It has: missing, n_neighbors,
+random_state, scaling; nested ones are written as group__name.
 
 explain nothing
 There is no run nothing. `manyview fit DATA --out FOLDER` makes one.
@@ -275,3 +275,25 @@ def test_module_runs_as_the_command_does():
     )
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr == "Error: Missing argument 'DATA'. Try: manyview fit --help\n"
+
+
+def test_paths_that_name_no_file_are_one_line(manyview, tmp_path):
+    for data, words in {
+        "": "a path must name a file or a folder; got an empty text",
+        "~nosuchuser/a.npz": "of a user who does not exist",
+        "a" * 300 + ".npz": "cannot be opened: File name too long",
+    }.items():
+        code, _, err = manyview("fit", data)
+        assert code == 2
+        assert words in err
+        assert err.count("\n") == 1
+
+
+def test_a_data_folder_that_cannot_be_read_is_one_line(manyview, tmp_path, monkeypatch):
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.setenv("MANYVIEW_DATA", str(tmp_path / "loop"))
+    for verb in (["datasets"], ["fit", "bbcsports"]):
+        code, _, err = manyview(*verb)
+        assert code == 2
+        assert "cannot be opened: Too many levels of symbolic links" in err
+        assert err.count("\n") == 1

@@ -69,6 +69,78 @@ def test_study_from_its_run_to_its_page(plan, tmp_path, manyview, monkeypatch):
     assert out.strip() == str(tmp_path / "store" / "tiny.html")
 
 
+@pytest.fixture
+def one_trial(tmp_path, shapes):
+    """A plan of three trials of kNN, and its records."""
+    file = tmp_path / "three.toml"
+    file.write_text(
+        f'title = "Three"\ndatasets = ["{shapes}"]\nlabel_ratios = [0.2]\nseeds = [0, 1, 2]\n'
+        "[methods.knn]\n"
+    )
+    return file
+
+
+def test_damaged_records_are_counted_by_every_verb_and_run_again(one_trial, manyview, tmp_path):
+    store, plan = tmp_path / "store", one_trial
+    assert manyview("bench", "run", plan, "--out", store, "--quiet", "--jobs", 1)[0] == 0
+    code, out, err = manyview("bench", "check", store)
+    assert (code, err) == (0, "")
+    assert out == f"{store}/records.jsonl: 3 good, 0 without a checksum, 0 damaged, 0 foreign.\n"
+    _, whole, err = manyview("bench", "table", plan, "--out", store)
+    assert err == ""
+
+    records = store / "records.jsonl"
+    lines = records.read_bytes().splitlines(keepends=True)
+    damaged = lines[1].replace(b'"seed":', b'"sead":')
+    assert damaged != lines[1]
+    foreign = b'{"key": "of another program"}\n'
+    records.write_bytes(foreign + lines[0] + damaged + lines[2] + b'{"cut')
+    said = [
+        f"Note: 1 damaged line of {records} was skipped. `manyview bench run` runs the lost trials "
+        "again, and only those.",
+        f"Note: 1 line of {records} is no record of a trial and was skipped.",
+        f"Note: The last line of {records} is cut off and was skipped. `manyview bench run` runs "
+        "its trial again.",
+    ]
+    for verb in ("table", "status", "report"):
+        code, out, err = manyview("bench", verb, plan, "--out", store)
+        assert (code, err.splitlines()) == (0, said)
+    assert "1 damaged line of" in (store / "three.html").read_text()
+    code, out, err = manyview("bench", "status", plan, "--out", store, "--json")
+    status = json.loads(out)
+    assert (status["n_done"], status["n_damaged"], status["n_foreign"]) == (2, 1, 1)
+    code, out, _ = manyview("bench", "check", store)
+    assert code == 1
+    assert "2 good, 0 without a checksum, 1 damaged, 1 foreign.\nThe last line is cut off" in out
+    assert "only the trials that were lost with them run again" in out
+    code, out, _ = manyview("bench", "check", store, "--json")
+    assert (code, json.loads(out)["n_good"]) == (1, 2)
+
+    code, out, err = manyview("bench", "run", plan, "--out", store, "--jobs", 1)
+    assert code == 0
+    assert "1 damaged line of" in err
+    assert "went to damaged.jsonl; trials that were lost run again." in err
+    assert err.count("shapes.npz knn 20%") == 1  # only the lost one
+    assert (store / "damaged.jsonl").read_bytes() == damaged
+    assert manyview("bench", "check", store)[0] == 0
+    assert manyview("bench", "table", plan, "--out", store)[1] == whole
+
+
+def test_check_refuses_a_folder_without_records(manyview, tmp_path):
+    code, out, err = manyview("bench", "check", tmp_path)
+    assert (code, out) == (2, "")
+    assert f"There are no records in {tmp_path}: it has no file records.jsonl." in err
+
+
+def test_records_that_cannot_be_read_are_one_line(one_trial, manyview, tmp_path):
+    (tmp_path / "store" / "records.jsonl").mkdir(parents=True)
+    for verb in ("table", "status", "report", "figures", "run"):
+        code, out, err = manyview("bench", verb, one_trial, "--out", tmp_path / "store")
+        assert (code, out) == (2, "")
+        assert "cannot be read: Is a directory" in err
+        assert err.count("\n") == 1
+
+
 def test_plans_are_listed(manyview):
     code, out, _ = manyview("bench", "plans")
     assert code == 0

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from manyview.cli.options import DataOptions, OutputOptions, examples, with_options
+from manyview.cli.options import DataOptions, ModelOptions, OutputOptions, examples, with_options
 
 
 def test_group_is_replaced_by_its_options_in_place():
@@ -28,6 +28,15 @@ def test_data_options_become_a_source(keys, expected):
     assert (source.names, source.labels, source.data_dir) == (("x.csv",), "y.csv", "data")
     assert source.options.views_key == expected
     assert (source.options.id_column, source.options.missing) == ("id", "impute")
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [(None, None), ([], None), (["a.csv"], "a.csv"), (["a.csv", "b.csv"], ["a.csv", "b.csv"])],
+)
+def test_labels_may_be_repeated(labels, expected):
+    assert DataOptions().source(["x.csv"], labels).labels == expected
+    assert ModelOptions(labels=labels).settings(["x.csv"], DataOptions()).source.labels == expected
 
 
 def test_output_is_json_text_or_nothing(capsys):

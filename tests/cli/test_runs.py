@@ -34,8 +34,8 @@ def test_fit_prints_a_summary_and_writes_a_folder(manyview, shapes):
 Data      shapes: 60 samples, 2 views, 3 classes
           shape, color: 2 views of 60 samples (5, 8 features); labels in y: 3 classes from 0 to 2.
 Labels    12 shown, 48 hidden (stratified, ratio 0.2, seed 0)
-Method    manyview, 6 neighbors in each view, columns standardized in shape, n_neighbors=6,
-          max_epochs=5
+Method    manyview, 6 neighbors in each view, n_neighbors=6, max_epochs=5
+Scaling   shape standardized; color unit
 Training  2 networks, the last 5 epochs, the maximum; the loss has not converged yet; # s
 
 Result    accuracy #% on the 48 hidden labels (balanced #%, macro-F1 #%)
@@ -101,7 +101,8 @@ def test_fit_passes_every_option_on(manyview, here, tiny_views):
     document = json.loads(out)
     assert document["data"]["views"] == {"one": 5, "two": 8}
     assert document["split"] == {
-        "protocol": "random", "label_ratio": 0.3, "seed": 5, "n_labeled": 18, "n_unlabeled": 42,
+        "protocol": "random", "label_ratio": 0.3, "seed": 5, "n_labeled": 18, "n_hidden": 42,
+        "n_unlabeled": 42,
     }  # fmt: skip
     params = document["params"]
     assert (params["hidden"], params["node_selection__form"]) == (8, None)
@@ -194,6 +195,129 @@ def test_classes_are_weighted_by_name(manyview, tables, weight):
         assert n_found["cow"] > n_plain["cow"]
 
 
+def test_repeated_labels_are_merged_and_recorded(manyview, refused, tables):
+    lines = Path("animals.csv").read_text().splitlines()
+    Path("first.csv").write_text("\n".join(lines[:25]) + "\n")
+    Path("second.csv").write_text("\n".join([lines[0], *lines[20:]]) + "\n")
+    both = ("--labels", "first.csv", "--labels", "second.csv")
+    assert manyview("fit", "old", *both, "--out", "run", *QUICK)[0] == 0
+    assert manyview("fit", "old", "--labels", "animals.csv", "--out", "one", *QUICK)[0] == 0
+    assert Path("run/predictions.csv").read_text() == Path("one/predictions.csv").read_text()
+    record = json.loads(Path("run/run.json").read_text())
+    assert record["settings"]["labels"] == ["first.csv", "second.csv"]
+    assert json.loads(Path("one/run.json").read_text())["settings"]["labels"] == "animals.csv"
+
+    def label(folder, rows):
+        text = "".join(f"s{row},{tables[row]}\n" for row in rows)
+        Path(folder).write_text("id,animal\n" + text)
+
+    label("even.csv", range(50, 60, 2))
+    label("odd.csv", range(51, 60, 2))
+    command = ("predict", "run", "new", "--labels", "even.csv", "--labels", "odd.csv", "--json")
+    assert json.loads(manyview(*command)[1])["scores"]["n_scored"] == 10
+    Path("odd.csv").write_text("id,animal\ns50,dodo\n")
+    assert refused(*command) == (
+        f"sample 's50' has label '{tables[50]}' in even.csv column animal and 'dodo' in odd.csv "
+        "column animal. Remove or correct one of them."
+    )
+    command = ("tune", "old", *both, "--candidates", "1", *QUICK)
+    Path("second.csv").write_text(f"id,animal\n{lines[1].split(',')[0]},dodo\n")
+    Path("first.csv").write_text(f"id,animal\n{lines[1].split(',')[0]},emu\n")
+    assert refused(*command).startswith(f"sample '{lines[1].split(',')[0]}' has label 'emu' in fir")
+
+
+def own_tables(**files):
+    Path("own").mkdir()
+    for name, text in files.items():
+        Path("own", name.replace("_", ".")).write_text(text)
+
+
+MEAN = "patient,x,z\n" + "".join(f"p{row},{row / 8},{row % 3}\n" for row in range(30))
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "message"),
+    [
+        (
+            {"mean_csv": MEAN + "p7,1,2\n", "labels_csv": "patient,label\np1,a\np2,b\n"},
+            (),
+            "mean.csv names sample 'p7' twice (rows 9 and 32); every sample must have one row. "
+            "Remove or merge rows, or pass --id-column if another column holds the ids.",
+        ),
+        (
+            {"mean_csv": MEAN, "labels_csv": "who,what\np1,a\np2,b\np1,b\n"},
+            (),
+            "labels.csv column what gives sample 'p1' two labels: 'a' (row 2) and 'b' (row 4). "
+            "Remove or correct one of the rows.",
+        ),
+        (
+            {"mean_csv": MEAN, "labels_csv": "who,age,what\np1,40,a\np2,50,b\n"},
+            (),
+            "labels.csv must have one column of labels; it has 'who', 'age' and 'what'. Pass "
+            "--label-column to name it.",
+        ),
+        (
+            {"mean_csv": MEAN, "error_xls": "", "labels_csv": "who,what\np1,a\np2,b\n"},
+            (),
+            "own has 1 file(s) that cannot be read: error.xls. Save tables as CSV, .xlsx or "
+            "Parquet (read are .mat, .npz, .h5mu, .h5ad, .npy, .csv, .tsv, .tab, .parquet, .pq, "
+            ".feather, .arrow, .xlsx, .xlsm, .zip; tables also with .gz, .bz2, .xz, .zst), or "
+            "leave a file out: pass --ignore 'error.xls'.",
+        ),
+        (
+            {"mean_csv": "patient;x\np1;1,234\np2;5,678\n", "y_csv": "a,b\np1,1\np2,2\n"},
+            (),
+            "mean.csv column 'x' is ambiguous: '1,234' may be 1.234 or 1234. Write its numbers "
+            "with a decimal point and without separators of thousands.",
+        ),
+        (
+            {"mean_csv": MEAN, "notes_csv": "remark\nfine\nok\n"},
+            (),
+            "notes.csv has no column of features or labels; it has 'remark'. Leave it out; in a "
+            "folder, pass --ignore 'notes.csv'.",
+        ),
+        (
+            {"mean_csv": "x,z\n1.5,2\n2,3\n2.5,1\n", "labels_csv": "who,what\np1,a\np2,b\n"},
+            (),
+            "labels.csv column what names samples, such as 'p1', but the views have no sample ids "
+            "to join them on. Add a column of sample ids to the tables, or pass --id-column to "
+            "name it.",
+        ),
+        (
+            {"mean_csv": MEAN, "labels_csv": "who,what\nq1,a\nq2,b\n"},
+            (),
+            "labels.csv column what names none of the 30 samples of the views: it has ids such as "
+            "'q1', the views have 'p0'.",
+        ),
+        (
+            {"mean_csv": MEAN, "other_csv": MEAN},
+            ("--ignore", "othr.csv"),
+            "own has no file 'othr.csv' to ignore. Did you mean 'other.csv'?",
+        ),
+    ],
+)
+def test_mistakes_in_own_tables_are_named(refused, here, files, options, message):
+    own_tables(**files)
+    assert refused("fit", "own", *options) == message
+
+
+def test_own_tables_are_fitted_whatever_their_kind(manyview, tables, here):
+    pd = pytest.importorskip("pandas")
+    Path("mixed").mkdir()
+    pd.read_csv("old/shape.csv").to_excel("mixed/shape.xlsx", index=False)
+    color = pd.read_csv("old/color.csv")
+    color.to_csv("mixed/color.csv.gz", sep=";", decimal=",", encoding="utf-16")
+    Path("mixed/labels.csv").write_text(Path("animals.csv").read_text())
+    Path("mixed/notes.txt").write_text("hello")
+    code, out, err = manyview("fit", "mixed", "--ignore", "notes.txt", "--out", "run", *QUICK)
+    assert (code, err) == (0, "")
+    out = " ".join(out.split())
+    assert "column '' is an index of the rows and is left out." in out
+    assert "color.csv.gz: decimal commas in 'color0', 'color1', 'color2', 'color3'" in out
+    assert "Ignored: notes.txt." in out
+    assert len(rows_of(Path("run/predictions.csv").read_text())) == 50
+
+
 def test_predict_writes_a_file_and_scores_labels(manyview, tables, here):
     manyview("fit", "old", "--labels", "animals.csv", "--out", "run", *QUICK)
     lines = [f"s{row},{tables[row]}" for row in range(50, 60)]
@@ -218,6 +342,24 @@ def test_predict_prints_one_json_document_with_the_labels(manyview, shapes):
     code, out, err = manyview("predict", "run", shapes, "--json")
     assert (code, err) == (0, "")
     assert len(json.loads(out)["predictions"]) == 60
+
+
+def test_predict_notes_new_samples_that_are_unlike_the_fit(manyview, shapes, here, tiny_views):
+    manyview("fit", shapes, "-p", "max_epochs=5", "--label-ratio", 0.2, "--out", "run")
+    color = tiny_views.views["color"] * 1000
+    np.savez(here / "new.npz", shape=tiny_views.views["shape"], color=color)
+    code, _, err = manyview("predict", "run", "new.npz", "--out", "new.csv")
+    assert code == 0
+    assert "Warning" not in err
+    code, out, err = manyview("predict", "run", "new.npz", "--json")
+    assert (code, err) == (0, "")
+    (note,) = json.loads(out)["notes"]
+    assert note.startswith("View 'color' of the new samples is unlike the fit: ")
+    assert "labeled -1." in note
+    _, out, err = manyview("predict", "run", "new.npz")
+    printed = " ".join(err.split())
+    assert printed.count("is unlike the fit") == 1
+    assert note in printed
 
 
 def test_explain_splits_the_prediction_of_a_sample(manyview, tables):
@@ -354,3 +496,47 @@ def _read(controller):
         return os.read(controller, 1024)
     except OSError:  # the other end is closed
         return b""
+
+
+def test_scaling_is_told_after_the_fit_and_not_again_at_predict(manyview, tables, here):
+    for folder in ("old", "new"):
+        file = here / folder / "shape.csv"
+        head, *rows = [line.split(",") for line in file.read_text().splitlines()]
+        rows = [[row[0], *(str(float(cell) * 1e3) for cell in row[1:2]), *row[2:]] for row in rows]
+        file.write_text("\n".join(map(",".join, [head, *rows])) + "\n")
+    command = ("fit", "old", "--labels", "animals.csv")
+    code, out, _ = manyview(*command, *QUICK, "--out", "run")
+    assert code == 0
+    assert re.search(r"^Scaling   .*shape standardized", out, re.MULTILINE)
+    assert "try scaling" not in out
+    record = json.loads(Path("run/run.json").read_text())
+    assert record["training"]["scaling"]["shape"] == "standard"
+    assert record["training"]["scaling_advice"] == []
+    assert "shape standardized" in Path("run/report.html").read_text()
+    code, out, _ = manyview(*command, "--method", "knn", "--out", "knn")
+    assert "\nScaling  color, shape unit\n" in out
+    assert " ".join(out.split()).count("try scaling 'standard'") == 1
+    assert "try scaling &#39;standard&#39;" in Path("knn/report.html").read_text()
+    code, out, err = manyview("predict", "knn", "new")
+    assert code == 0
+    assert "scaling" not in out + err
+
+
+def test_label_ratio_of_few_labels_tells_what_it_hides_and_scores(manyview, tables):
+    command = ("fit", "old", "--labels", "animals.csv", "--method", "knn", "--label-ratio", 0.5)
+    code, out, _ = manyview(*command, "--out", "run")
+    assert code == 0
+    record = json.loads(Path("run/run.json").read_text())
+    split, n_scored = record["split"], record["scores"]["n_scored"]
+    n_known = split["n_labeled"] + split["n_hidden"]
+    assert split["n_hidden"] == n_scored
+    assert (n_known, split["n_labeled"] + split["n_unlabeled"]) == (12, 50)
+    line = (
+        f"{n_scored} of the 12 known labels are hidden and used to score, {split['n_labeled']} are "
+        "shown (stratified, ratio 0.5, seed 0); 38 samples without a label"
+    )
+    assert line in " ".join(out.split())
+    assert f"on the {n_scored} hidden labels" in out
+    page = Path("run/report.html").read_text()
+    assert line in page
+    assert f"Compared with the {n_scored} of 12 known labels that were hidden" in page

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from manyview.baselines.knn import KNNClassifier
 from manyview.data.io.readers import read_views
 from manyview.data.views import MultiView, check_views
 from manyview.errors import InputError
@@ -141,3 +142,115 @@ def test_unknown_place_is_refused_with_those_there(cohort):
 def test_dict_of_anndata_is_refused_with_the_way_out():
     with pytest.raises(InputError, match=r"view 'rna' must be .* got an AnnData.*MuData"):
         MultiView({"rna": make_anndata(RNA, NAMES[:5])})
+
+
+def make_batch(names, *, parts=("rna", "protein"), labels=None, seed=0):
+    """Two modalities of the same observations, the labels in .obs of each."""
+    rng = np.random.default_rng(seed)
+    names = list(names)
+    labels = labels or ["ill" if number % 2 else "well" for number in range(len(names))]
+    is_ill = np.array(labels) == "ill"
+    made = {}
+    for part in parts:
+        width = {"rna": 4, "protein": 3}[part]
+        center = np.where(is_ill, 4.0, -4.0)[:, None]
+        made[part] = make_anndata(rng.normal(size=(len(names), width)) + center, names)
+        made[part].obs["label"] = labels
+    return mudata.MuData(made)
+
+
+def numbered(letter, n=20):
+    return [f"{letter}{number}" for number in range(n)]
+
+
+@pytest.fixture(params=[True, False], ids=["pulled", "not pulled"])
+def pulling(request):
+    """Columns of .obs are copied to the MuData (mudata 0.3) or not (mudata 0.4)."""
+    with mudata.set_options(pull_on_update=request.param):
+        yield
+
+
+CONCATENATED = {
+    "mudata.concat": lambda one, two: mudata.concat([one, two]),
+    "mudata.concat with keys": lambda one, two: mudata.concat(
+        {"x": one, "y": two}, label="batch", index_unique="-"
+    ),
+    "modalities": lambda one, two: mudata.MuData(
+        {name: anndata.concat([part, two.mod[name]]) for name, part in one.mod.items()}
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The default value of 'ignore'")  # of pandas, in concat
+@pytest.mark.usefixtures("pulling")
+@pytest.mark.parametrize("how", CONCATENATED)
+def test_concatenated_mudata_is_read_with_the_labels_of_its_parts(how, tmp_path):
+    one, two = make_batch(numbered("a")), make_batch(numbered("b"), seed=1)
+    whole = CONCATENATED[how](one, two)
+    whole.write(tmp_path / "whole.h5mu")
+    for source in (whole, tmp_path / "whole.h5mu"):
+        data = read_views(source)
+        assert set(data.views.names) == {"rna", "protein"}
+        assert data.views.present.all()
+        values = np.vstack([one["rna"].X, two["rna"].X])
+        np.testing.assert_array_equal(data.views["rna"], values)
+        assert data.labels.tolist() == ["well", "ill"] * 20
+        assert read_views(source, label_column="rna:label").labels.tolist() == data.labels.tolist()
+
+
+@pytest.mark.usefixtures("pulling")
+def test_concatenated_mudata_can_be_fitted_predicted_and_scored():
+    whole = mudata.concat([make_batch(numbered("a")), make_batch(numbered("b"), seed=1)])
+    labels = whole["rna"].obs["label"]
+    model = KNNClassifier(n_neighbors=3).fit(whole, labels)
+    assert model.sample_ids_.tolist() == numbered("a") + numbered("b")
+    new = mudata.concat([make_batch(numbered("c"), seed=2), make_batch(numbered("d"), seed=3)])
+    truth = new["protein"].obs["label"]
+    assert model.predict(new).tolist() == truth.tolist()
+    assert model.score(new, truth[::-1]) == 1.0
+
+
+def test_part_of_one_batch_is_missing_in_the_other():
+    one, two = make_batch(numbered("a")), make_batch(numbered("b"), parts=["rna"])
+    parts = {"rna": anndata.concat([one["rna"], two["rna"]]), "protein": one["protein"]}
+    data = read_views(make_mudata(parts))
+    assert data.views.present.sum(axis=0).tolist() == [40, 20]
+    label_of = dict(zip(data.sample_ids, data.labels, strict=True))
+    assert [label_of[name] for name in ("a1", "b0", "b1")] == ["ill", "well", "ill"]
+
+
+def test_labels_that_differ_between_parts_are_refused_by_name():
+    one, two = make_batch(numbered("a", 4)), make_batch(numbered("b", 4))
+    whole = mudata.concat([one, two])
+    whole["protein"].obs["label"] = ["well", "ill", "well", "ill", "well", "ill", "well", "well"]
+    with pytest.raises(InputError, match=r"in 2 modalities, with other labels for 1 .*'b3'"):
+        read_views(whole)
+    assert read_views(whole, label_column="protein:label").labels[-1] == "well"
+
+
+@pytest.mark.filterwarnings("ignore:.*(Duplicated obs_names|(is|are) not unique)")
+@pytest.mark.usefixtures("pulling")
+@pytest.mark.parametrize(
+    "use", [MultiView, read_views, lambda data: read_views(data, views_key="rna")]
+)
+def test_repeated_names_of_two_batches_are_refused_with_the_way_out(use):
+    whole = mudata.concat([make_batch(numbered("a")), make_batch(numbered("a"), seed=1)])
+    with pytest.raises(InputError) as caught:
+        use(whole)
+    assert str(caught.value) == (
+        "MuData has 20 name(s) in .obs_names more than once: a0, a1, a2, a3, a4 and 15 more. Every "
+        "observation must have a name of its own: concatenate with index_unique='-', in "
+        "mudata.concat or anndata.concat, or call obs_names_make_unique() on every AnnData and "
+        "then update() on the MuData."
+    )
+    for part in whole.mod.values():
+        part.obs_names_make_unique()
+    whole.update()
+    assert len(MultiView(whole)) == 40
+
+
+@pytest.mark.filterwarnings("ignore:.*are not unique")
+def test_repeated_names_of_anndata_are_refused():
+    twice = anndata.concat([make_anndata(RNA, NAMES[:5]), make_anndata(RNA, NAMES[:5])])
+    with pytest.raises(InputError, match=r"AnnData has 5 name\(s\) in \.obs_names more than once"):
+        MultiView(twice)

@@ -1,5 +1,7 @@
 """Frames of pandas and polars, as views and as labels."""
 
+from datetime import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from sklearn.model_selection import cross_val_score
 
 from manyview.data.io.readers import read_views
 from manyview.data.labels import check_labels
+from manyview.data.mixed_table import MixedTable
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataFileError, InputError
 from manyview.methods import METHODS
@@ -107,12 +110,12 @@ def test_nested_columns_are_refused_by_name(frame):
         read_views({"v": frame})
 
 
-def test_dates_and_texts_are_refused_by_name():
+def test_dates_and_texts_make_a_mixed_table():
     dates = pl.DataFrame({"x": [1.0]}).with_columns(pl.lit("2026-01-01").str.to_date().alias("day"))
-    with pytest.raises(InputError, match=r"got 1 column\(s\) that are not: 'day'"):
-        MultiView({"v": dates})
-    with pytest.raises(InputError, match=r"got 1 column\(s\) that are not: 'word'"):
-        MultiView({"v": pl.DataFrame({"word": ["a"]})})
+    table = MultiView({"v": dates})["v"]
+    assert isinstance(table, MixedTable)
+    assert table.column("day").tolist() == [datetime(2026, 1, 1)]
+    assert MultiView({"v": pl.DataFrame({"word": ["a"]})})["v"].column("word").tolist() == ["a"]
 
 
 def test_lazy_frame_is_refused_with_the_way_out(blood):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from manyview.data.label_values import (
-    LabelColumn,
     check_unique,
     describe_labels,
     is_known,
@@ -88,37 +87,18 @@ def test_shown_names_counts_what_it_leaves_out():
     assert shown_names("abcdefg") == "a, b, c, d, e and 2 more"
 
 
-def test_label_column_follows_the_ids_of_the_views():
-    column = LabelColumn("y.csv", np.array([1, 2, 3]), ["c", "a", "b"])
-    labels, notes = column.align(3, ["a", "b", "c"])
-    assert labels.tolist() == [2, 3, 1]
-    assert notes == []
-
-
-def test_label_column_leaves_samples_it_does_not_name_unknown():
-    column = LabelColumn("y.csv", np.array(["x", "y"]), ["a", "zz"])
-    labels, notes = column.align(2, ["a", "b"])
-    assert labels.tolist() == ["x", None]
-    assert notes == [
-        "y.csv has no label for 1 of 2 samples; they are unknown.",
-        "y.csv has 1 samples that are in no view; not used.",
-    ]
-
-
-def test_label_column_refuses_ids_that_fit_no_sample():
-    column = LabelColumn("y.csv", np.array([1]), ["a"])
-    with pytest.raises(DataFileError, match=r"y\.csv names none of the 1 samples of the views"):
-        column.align(1, ["b"])
-
-
-def test_label_column_refuses_another_length():
-    with pytest.raises(DataFileError, match=r"y.txt has 2 labels but the views have 3 samples"):
-        LabelColumn("y.txt", np.array([1, 2])).align(3, None)
-
-
 def test_check_unique_says_which_ids_repeat():
-    with pytest.raises(DataFileError, match=r"a\.csv has 1 sample id\(s\) more than once: s3"):
-        check_unique(["s1", "s3", "s3"], "a.csv")
+    with pytest.raises(DataFileError) as caught:
+        check_unique(["s1", "s3", "s3"], "a.csv", first_row=2)
+    assert str(caught.value) == (
+        "a.csv names sample 's3' twice (rows 3 and 4); every sample must have one row. Remove or "
+        "merge rows, or pass id_column= if another column holds the ids."
+    )
+    with pytest.raises(DataFileError, match=r"names sample 'a' 3 times, and 1 other sample\(s\)"):
+        check_unique(["a", "b", "a", "b", "a"], "obs_names")
+    with pytest.raises(DataFileError, match=r"has 2 rows without a sample id \(rows 2 and 4\)"):
+        check_unique(["", "b", ""], "a.csv", first_row=2)
+    check_unique(["a", "b"], "a.csv")
 
 
 def test_mark_unknown_makes_room_for_minus_one():
@@ -129,3 +109,14 @@ def test_mark_unknown_makes_room_for_minus_one():
 
 def test_parse_labels_takes_blanks_alone_as_unknown():
     assert parse_labels(["", "NA"], "y").tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("labels", [[1.0, 1e300], np.array([1, 2**64 - 1], dtype=np.uint64)])
+def test_labels_beyond_whole_numbers_are_refused(labels):
+    with pytest.raises(DataFileError, match=r"labels in y must be whole numbers"):
+        parse_labels(np.array(labels), "y")
+
+
+def test_labels_in_half_precision_are_read_without_a_warning():
+    with np.errstate(all="raise"):
+        assert parse_labels(np.array([1, 2, np.nan], dtype=np.float16), "Y").tolist() == [1, 2, -1]

@@ -57,8 +57,14 @@ def test_a_column_of_labels_is_taken_with_a_warning():
 
 def test_class_names_that_differ_in_case_or_spaces_give_a_warning():
     labels = ["Benign", "benign", "malignant", None, None]
-    with pytest.warns(UserWarning, match=r"'Benign' \(1 labels\) and 'benign' \(1 labels\)"):
+    with pytest.warns(UserWarning, match=r"'Benign' \(labels: 1\) and 'benign' \(labels: 1\)"):
         classes, _ = check_labels(labels, 5)
     assert classes.tolist() == ["Benign", "benign", "malignant"]
     with pytest.warns(UserWarning, match=r"'ill' .* and 'ill '"):
         check_labels(["ill", "ill ", "well"], 3)
+
+
+@pytest.mark.parametrize("labels", [[0.5, 1.5, -1.0], np.array([0.5, None, 2.5], dtype=object)])
+def test_fractional_labels_are_refused_in_one_sentence(labels):
+    with pytest.raises(InputError, match=r"labels must be classes: whole numbers, texts or"):
+        check_labels(labels, 3)

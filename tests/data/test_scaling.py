@@ -231,3 +231,10 @@ def test_new_samples_are_scaled_as_the_fitted_ones(tiny_views):
     part = scale_views(views[:7], scalers)
     for name in views.names:
         np.testing.assert_array_equal(part[name], whole[name][:7])
+
+
+def test_unscaled_values_beyond_single_precision_are_refused():
+    view = np.full((3, 2), 1e30)
+    with pytest.raises(InputError, match=r"at most 1e\+15 in magnitude with scaling 'none'"):
+        fit_scaler(view, "none")(view)
+    assert fit_scaler(view, "unit")(view).shape == (3, 2)

@@ -126,6 +126,72 @@ def test_wrong_plan_is_refused_in_one_sentence(write_plan, text, message):
     assert "\n" not in str(error.value)
 
 
+HEAD = 'title = "t"\ndatasets = ["digits"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 5000, "is not TOML"),
+        (f"{HEAD}seeds = [{'9' * 5000}]\n[methods.knn]", "is not TOML"),
+        (f"{HEAD}[methods.knn]\n[methods.knn]", "is not TOML: Cannot declare"),
+        (f"{HEAD}seeds = [{10**30}]\n[methods.knn]", "must be at most 4294967295; got 1000"),
+        (f"{HEAD}seeds = 3\n[methods.knn]", "must be a list of whole numbers from 0; got 3"),
+        (f"{HEAD}seeds = [true]\n[methods.knn]", "must be whole numbers from 0; got True"),
+        (f"{HEAD}seeds = []\n[methods.knn]", "must not be empty"),
+        (f"{HEAD}seeds = [0, 1, 0]\n[methods.knn]", "must differ from each other; 0 is there"),
+        (f"{HEAD}label_ratios = [nan]\n[methods.knn]", "must be between 0 and 1; got nan"),
+        (f"{HEAD}label_ratios = {{ a = 1 }}\n[methods.knn]", "must be a list of numbers between"),
+        (f"{HEAD}artifacts = 7\n[methods.knn]", "must be a list of names; got 7"),
+        (f"{HEAD}about = 2020-01-01\n[methods.knn]", "must be text; got datetime.date(2020, 1, 1)"),
+        ('title = 1\ndatasets = ["digits"]\n[methods.knn]', "title of"),
+        ('title = "t\\u0000"\ndatasets = ["digits"]\n[methods.knn]', "control characters"),
+        ('title = "t"\ndatasets = ["a\\u0000b"]\n[methods.knn]', "control characters"),
+        ('title = "t"\ndatasets = ["digits", "digits"]\n[methods.knn]', "is there twice"),
+        (f"{HEAD}methods = 3", "must be a table of settings by name; got 3"),
+        (f"{HEAD}methods = {{ knn = 3 }}", "[methods.knn] of"),
+        (f"{HEAD}[methods.knn]\nmethod = []", "must be text; got []"),
+        (f"{HEAD}[methods.knn]\nparams = 3", "must be a table of settings by name; got 3"),
+        (f"{HEAD}[methods.knn]\nparams = {{ n_neighbors = 10:00:00 }}", "must be a number, text"),
+        (f"{HEAD}[methods.knn]\ngrid = {{ n_neighbors = 3 }}", "must be a list of values to try"),
+        (
+            f"{HEAD}[methods.knn]\ngrid = {{ n_neighbors = [[3]] }}",
+            "must be values to try; got [3]",
+        ),
+        (f"{HEAD}[methods.knn]\ngrid = {{ n_neighbors = [1, 1.0] }}", "1.0 is there twice"),
+        (f"{HEAD}[methods.knn]\ngrid = {{ n_neighbors = [] }}", "must not be empty"),
+        (
+            f"{HEAD}[methods.knn]\nparams = {{ n_neighbors = 3 }}\ngrid = {{ n_neighbors = [4] }}",
+            "in its params and in its grid",
+        ),
+        (
+            f"{HEAD}[methods.mgcn-dns]\nparams = {{ tau = 1.0, node_selection__tau = 2.0 }}",
+            "sets 'node_selection__tau' twice",
+        ),
+        (f"{HEAD}[methods.knn]\nmax_memory = {10**400}", "must be above 0; got 1000"),
+        (f'{HEAD}[methods.knn]\ndatasets = ["digit"]', "Did you mean 'digits'?"),
+        (f"{HEAD}[methods.knn]\n[paper.digits]\nknn = {{ a = 3 }}", "must hold data set"),
+        (f'{HEAD}[methods.knn]\n[paper.digits]\nknn = {{ "0.1" = [nan, 1] }}', "must hold data"),
+        (
+            f"{HEAD}[methods.mgcn-dns]\ngrid = {{ tau = {[one / 7 for one in range(1, 999)]}, "
+            f"gamma = {list(range(1, 999))} }}",
+            "has 4,980,020 trials, more than the 1,000,000 of one study",
+        ),
+    ],
+)
+def test_plan_with_a_wrong_type_or_number_is_refused_in_one_sentence(write_plan, text, message):
+    with pytest.raises(PlanError) as error:
+        load_plan(str(write_plan(text)))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "", "."])
+def test_name_that_no_plan_can_have_is_refused(name):
+    with pytest.raises(PlanError, match="There is no plan"):
+        load_plan(name)
+
+
 def test_unknown_plan_is_refused_with_the_nearest():
     with pytest.raises(PlanError, match="Did you mean 'accuracy'"):
         load_plan("acuracy")

@@ -101,10 +101,10 @@ def test_fits_on_the_same_views_read_neighbors_from_the_cache(dataset, tmp_path,
 def test_fits_of_hlr_m2vs_on_the_same_views_read_graphs_from_the_cache(dataset, tmp_path):
     trial = Trial("tiny", "hlr-m2vs", {"max_iter": 3}, 0.2)
     first = run_trial(trial, dataset, tmp_path)
-    stored = set(tmp_path.rglob("output.pkl"))
+    stored = set(tmp_path.rglob("affinities-*.npz"))
     assert len(stored) == 1
     run_trial(replace(trial, seed=1), dataset, tmp_path)
-    assert set(tmp_path.rglob("output.pkl")) == stored
+    assert set(tmp_path.rglob("affinities-*.npz")) == stored
     assert run_trial(trial, dataset)["predictions"] == first["predictions"]
 
 

@@ -97,19 +97,38 @@ def test_a_low_recall_is_tried_again_with_more_effort_and_then_gives_a_warning(r
     monkeypatch.setattr(approximate, "_candidates", poor)
     with pytest.warns(UserWarning, match=r"found \d+% of the nearest neighbors, less than 90%"):
         found = approximate_neighbors(rng.normal(size=(1000, 5)), n_neighbors=20)
-    assert requested == [40, 80]
+    assert requested == [25, 40, 80]
     assert found.recall < 0.2
 
 
-def test_the_second_attempt_may_reach_the_recall(rng, monkeypatch):
+@pytest.mark.parametrize("enough", [40, 80])
+def test_a_later_attempt_may_reach_the_recall(rng, monkeypatch, enough):
     def better_later(points, n_searched, metric, seed):
-        if n_searched == 40:
+        if n_searched < enough:
             return np.tile(np.arange(n_searched), (points.shape[0], 1))
         return nearest_points(points, n_searched, metric, seed)
 
     monkeypatch.setattr(approximate, "_candidates", better_later)
     found = approximate_neighbors(rng.normal(size=(1000, 5)), n_neighbors=20)
     assert found.recall == 1.0
+
+
+@pytest.mark.parametrize(("n_missed", "requested"), [(1, [25]), (2, [25, 40])])
+def test_the_cheapest_attempt_is_accepted_only_with_a_higher_recall(
+    rng, monkeypatch, n_missed, requested
+):
+    """Of 20 neighbors, one missed is a recall of 0.95, and two are 0.9."""
+    asked = []
+
+    def missing(points, n_searched, metric, seed):
+        asked.append(n_searched)
+        candidates = nearest_points(points, n_searched, metric, seed)
+        candidates[:, 1 : 1 + n_missed] = -1
+        return candidates
+
+    monkeypatch.setattr(approximate, "_candidates", missing)
+    approximate_neighbors(rng.normal(size=(1000, 5)), n_neighbors=20)
+    assert asked == requested
 
 
 def test_few_samples_are_searched_exactly(rng):

@@ -7,7 +7,7 @@ from scipy import sparse
 from manyview.data.scaling import SCALINGS, scaling_by_view
 from manyview.data.views import MultiView
 from manyview.errors import InputError
-from manyview.graphs import scaling_choice
+from manyview.graphs import knn_graph, scaling_choice
 from manyview.graphs.prepare import prepare_views
 from manyview.graphs.scaling_choice import AUTO, choose_scalings
 
@@ -24,7 +24,8 @@ def raw(rng):
 
 def chosen(views, scaling=AUTO, **settings):
     kinds = scaling_by_view(scaling, views, (AUTO, *SCALINGS))
-    return choose_scalings(views, kinds, **({"n_neighbors": 8, "metric": "cosine"} | settings))
+    settings = {"n_neighbors": 8, "metric": "cosine"} | settings
+    return choose_scalings(views, kinds, **settings).kinds
 
 
 def test_columns_of_other_units_are_standardized_if_it_increases_the_overlap(raw):
@@ -83,3 +84,45 @@ def test_samples_that_lack_a_view_are_left_out_of_it(raw):
 def test_only_methods_that_can_choose_take_auto(raw):
     with pytest.raises(InputError, match="scaling must be"):
         scaling_by_view(AUTO, raw)
+
+
+@pytest.fixture
+def searches(monkeypatch):
+    """Count the exact searches by their shapes."""
+    shapes = []
+    for module in (scaling_choice, knn_graph):
+
+        def counted(features, search=module.nearest_neighbors, **settings):
+            shapes.append(features.shape)
+            return search(features, **settings)
+
+        monkeypatch.setattr(module, "nearest_neighbors", counted)
+    return shapes
+
+
+def assert_same_graphs(prepared, by_hand):
+    for name, graph in by_hand.graphs.items():
+        np.testing.assert_array_equal(prepared.graphs[name].toarray(), graph.toarray())
+    assert prepared.recalls == by_hand.recalls
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_every_view_is_searched_once_per_scaling(raw, searches, missing):
+    if missing:
+        present = np.ones((120, 3), dtype=bool)
+        present[[4, 70], 1] = False
+        raw = MultiView(dict(raw.items()), present=present)
+    kinds = {"image": AUTO, "sound": "standard", "table": AUTO}
+    prepared = prepare_views(raw, scaling=kinds, n_neighbors=8, metric="cosine")
+    assert len(searches) == 5  # "sound" has one scaling
+    by_hand = prepare_views(raw, scaling=prepared.scalings, n_neighbors=8, metric="cosine")
+    assert len(searches) == 8
+    assert_same_graphs(prepared, by_hand)
+
+
+def test_searches_among_some_samples_are_not_those_among_all(raw, searches, monkeypatch):
+    monkeypatch.setattr(scaling_choice, "MAX_COMPARED", 60)
+    prepared = prepare_views(raw, scaling=AUTO, n_neighbors=8, metric="cosine")
+    assert [n_samples for n_samples, _ in searches] == [60] * 6 + [120] * 3
+    by_hand = prepare_views(raw, scaling=prepared.scalings, n_neighbors=8, metric="cosine")
+    assert_same_graphs(prepared, by_hand)

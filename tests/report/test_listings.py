@@ -51,6 +51,17 @@ def test_card_names_what_is_unknown():
     lines = card_text(CATALOG["youtube"], here=True, width=100).splitlines()
     assert "File          Youtube.mat" in lines
     assert "SHA-256       unknown" in lines
+    assert lines[-1] == "Git blob      c7e100ce4eda3ce5a47f686c33b31540245bc993"
+
+
+def test_graphs_are_counted_with_and_without_features():
+    rows = [
+        line.split("  ")
+        for line in catalog_text((one, True) for one in CATALOG.values()).splitlines()
+    ]
+    cells = {row[0]: [cell.strip() for cell in row if cell.strip()] for row in rows}
+    assert "6 graphs" in cells["nus-wide-graphs"]
+    assert "4714 + 1 graph" in cells["facebook-pages"]
 
 
 def test_card_of_computed_data_needs_no_file():

@@ -16,7 +16,10 @@ from manyview.tuning.search import Step
 
 def test_next_command_repeats_what_decides_the_labels_and_the_method():
     source = DataSource(
-        ("my data.mat",), "y.csv", None, ReadOptions(views_key=["X1", "X2"], samples_in="rows")
+        ("my data.mat",),
+        ["y.csv", "z.csv"],
+        None,
+        ReadOptions(views_key=["X1", "X2"], samples_in="rows"),
     )
     settings = RunSettings(source, method="knn", label_ratio=0.1, protocol="random", seed=3)
     tuned = SimpleNamespace(settings=settings, folder=Path("tuning/a b"))
@@ -24,7 +27,7 @@ def test_next_command_repeats_what_decides_the_labels_and_the_method():
     assert words[:3] == ["manyview", "fit", "my data.mat"]
     pairs = set(zip(words[3::2], words[4::2], strict=True))
     assert pairs == {
-        ("--labels", "y.csv"), ("--views-key", "X1"), ("--views-key", "X2"),
+        ("--labels", "y.csv"), ("--labels", "z.csv"), ("--views-key", "X1"), ("--views-key", "X2"),
         ("--samples-in", "rows"), ("--label-ratio", "0.1"), ("--protocol", "random"),
         ("--seed", "3"), ("--method", "knn"), ("--params", "tuning/a b/tuning.json"),
     }  # fmt: skip

@@ -59,24 +59,33 @@ def test_missing_run_is_refused(tmp_path):
         explain_run(tmp_path / "nothing", "3")
 
 
-def test_folder_without_its_predictions_is_refused(run):
-    (run.folder / "predictions.csv").unlink()
-    with pytest.raises(DataFileError, match=r"has no predictions\.csv, which holds the sample ids"):
-        explain_run(run.folder, "3")
-
-
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"id,label\n3,1\n"])
-def test_damaged_predictions_are_refused(run, content):
-    (run.folder / "predictions.csv").write_bytes(content)
-    with pytest.raises(DataFileError, match=r"predictions\.csv cannot be read: it is damaged"):
-        explain_run(run.folder, "3")
-
-
-def test_predictions_of_another_run_are_refused(run):
+@pytest.mark.parametrize("change", ["sorted", "cut", "damaged", "removed"])
+def test_predictions_csv_is_output_only(run, change):
+    before = explain_run(run.folder, "3")
     file = run.folder / "predictions.csv"
-    file.write_text("".join(file.read_text().splitlines(keepends=True)[:40]))
-    with pytest.raises(DataFileError, match=r"has 39 samples, but the model was fitted with 60"):
+    header, *rows = file.read_text().splitlines(keepends=True)
+    if change == "sorted":
+        rows.sort(key=lambda row: row.split(",")[2])
+        file.write_text("".join([header, *rows]))
+    elif change == "cut":
+        file.write_text("".join([header, *rows[:40]]))
+    elif change == "damaged":
+        file.write_bytes(b"\xff\xfe\x00")
+    else:
+        file.unlink()
+    assert explain_run(run.folder, "3") == before
+
+
+def test_model_without_ids_is_refused(run):
+    model = ManyviewClassifier.load(run.folder)
+    model.sample_ids_ = None
+    model.save(run.folder)
+    with pytest.raises(DataFileError) as error:
         explain_run(run.folder, "3")
+    assert str(error.value) == (
+        f"The model of {run.folder} holds no sample ids, so an earlier manyview wrote it. Fit the "
+        "model again."
+    )
 
 
 def test_truncated_model_is_refused(run):

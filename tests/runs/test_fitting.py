@@ -14,7 +14,9 @@ from manyview.data.splits import hide_labels
 from manyview.errors import DataFileError, InputError
 from manyview.estimators.manyview import ManyviewClassifier
 from manyview.methods import METHODS
-from manyview.runs.fitting import fit_run
+from manyview.runs.fitting import fit_run, least_size
+from manyview.runs.predicting import predict_run
+from manyview.runs.records import read_record
 from manyview.runs.settings import flat_params
 from manyview.runs.sources import DataSource
 
@@ -127,7 +129,8 @@ def test_record_has_everything_that_decided_the_run(quick, shapes):
     assert record["data"]["views"] == {"shape": 5, "color": 8}
     assert record["data"]["classes"] == [0, 1, 2]
     assert record["split"] == {
-        "protocol": "random", "label_ratio": 0.2, "seed": 1, "n_labeled": 12, "n_unlabeled": 48,
+        "protocol": "random", "label_ratio": 0.2, "seed": 1, "n_labeled": 12, "n_hidden": 48,
+        "n_unlabeled": 48,
     }  # fmt: skip
     assert record["training"]["stopped"] == "max_epochs"
     assert record["training"]["seconds"] > 0
@@ -309,11 +312,11 @@ def test_full_disk_is_one_sentence_and_leaves_nothing(quick, tmp_path, monkeypat
 
 
 @pytest.fixture
-def tiny_disk(tmp_path):
+def tiny_disk(tmp_path, request):
     disk = tmp_path / "disk"
     disk.mkdir()
     try:
-        mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(disk)]
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={request.param}", "tmpfs", str(disk)]
         mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
     except OSError:
         mounted = False
@@ -324,10 +327,49 @@ def tiny_disk(tmp_path):
 
 
 @pytest.mark.parametrize("out", ["run", "."])
+@pytest.mark.parametrize("tiny_disk", ["80k"], indirect=True)
 def test_disk_that_is_really_full_is_left_as_it_was(quick, tiny_disk, out):
     with pytest.raises(DataFileError, match="could not be written: No space left on device"):
         fit_run(quick(out=tiny_disk / out))
     assert list(tiny_disk.iterdir()) == []
+
+
+@pytest.mark.parametrize("tiny_disk", ["16k"], indirect=True)
+def test_disk_without_room_for_the_model_is_refused_before_training(quick, tiny_disk, monkeypatch):
+    monkeypatch.setattr(ManyviewClassifier, "fit", lambda *_: pytest.fail("it was fitted"))
+    with pytest.raises(DataFileError) as error:
+        fit_run(quick(out=tiny_disk / "run"))
+    assert str(error.value) == (
+        f"The run needs about 0.06 MB for {tiny_disk / 'run'}, and the disk has 0.02 MB left. Free "
+        "space, or name a folder on another disk with --out."
+    )
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_estimated_size_is_below_the_real_one(quick, name):
+    params = {path: 5 for path in METHODS[name]().get_params() if path.endswith("max_epochs")}
+    settings = quick(method=name, params=params)
+    run = fit_run(settings)
+    size = sum(file.stat().st_size for file in run.folder.iterdir())
+    assert 0 < least_size(settings.source.load(), name) < size
+
+
+def test_path_that_is_not_utf8_is_kept_and_the_run_is_whole(quick, shapes, tmp_path):
+    odd = os.fsdecode(b"odd\xff")
+    data = tmp_path / f"{odd}.npz"
+    shapes.rename(data)
+    run = fit_run(quick(source=DataSource((str(data),)), out=tmp_path / odd))
+    record = read_record(run.folder)
+    assert record["settings"]["out"] == str(tmp_path / odd)
+    assert record["data"]["paths"] == [str(data)]
+    assert len(predict_run(run.folder, DataSource((str(data),))).labels) == 60
+
+
+def test_ids_are_stored_in_the_model(quick):
+    run = fit_run(quick())
+    model = ManyviewClassifier.load(run.folder)
+    assert model.sample_ids_.tolist() == [str(row) for row in range(60)]
+    assert model.explain("17").name == "17"
 
 
 @pytest.mark.parametrize("name", METHODS)

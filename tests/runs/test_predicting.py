@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from manyview.base.persistence import load_tree, save_tree
+from manyview.data.fitted_range import FittedRange
 from manyview.errors import DataFileError, InputError
 from manyview.estimators.manyview import ManyviewClassifier
 from manyview.runs.fitting import fit_run
-from manyview.runs.predicting import check_writable, predict_run, write_predictions
+from manyview.runs.predicting import predict_run, write_predictions
 from manyview.runs.settings import RunSettings
 from manyview.runs.sources import DataSource
 
@@ -36,6 +37,31 @@ def test_new_samples_get_the_labels_the_model_gives(run, new):
     assert prediction.method == "manyview"
     assert prediction.scores is None
     assert prediction.notes == ()
+
+
+@pytest.mark.parametrize("name", ["table.csv", "other.csv"])
+def test_numbered_ids_that_the_labels_decided_are_ids_of_new_tables(tmp_path, name):
+    rng = np.random.default_rng(0)
+    for file, ids in {"table.csv": range(100, 400, 10), f"new/{name}": (7, 7001, 35)}.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        lines = [f"{one},{2 * (one % 20):.1f},{rng.random():.4f}" for one in ids]
+        (tmp_path / file).write_text("\n".join(["patient,a,b", *lines]) + "\n")
+    labels = [f"{one},{'x' if one % 20 else 'y'}" for one in range(100, 300, 10)]
+    (tmp_path / "labels.csv").write_text("\n".join(["patient,label", *labels]) + "\n")
+    source = DataSource((str(tmp_path / "table.csv"),), labels=str(tmp_path / "labels.csv"))
+    run = fit_run(RunSettings(source, method="knn", out=tmp_path / "run"))
+    assert run.data.id_columns == {"table": "patient"}
+    prediction = predict_run(run.folder, DataSource((str(tmp_path / "new" / name),)))
+    assert prediction.sample_ids.tolist() == ["7", "7001", "35"]
+    record = json.loads((run.folder / "run.json").read_text())
+    del record["data"]["id_columns"]  # as an earlier version wrote it
+    (run.folder / "run.json").write_text(json.dumps(record))
+    with pytest.raises(InputError) as caught:
+        predict_run(run.folder, DataSource((str(tmp_path / "new" / name),)))
+    assert str(caught.value) == (
+        "X has 3 features, but KNNClassifier is expecting 2 features as input. Columns to leave "
+        "out: patient."
+    )
 
 
 def test_predictions_are_written_as_csv(run, new, tmp_path):
@@ -148,18 +174,10 @@ def test_truncated_model_is_refused(run, new):
 
 @pytest.mark.parametrize("part", ["params", "learned"])
 def test_model_without_one_of_its_parts_is_refused(run, new, part):
-    tree = load_tree(run.folder, "manyview", ManyviewClassifier.record_types)
+    tree = load_tree(run.folder, "manyview", (FittedRange, *ManyviewClassifier.record_types))
     save_tree(run.folder, "manyview", {name: value for name, value in tree.items() if name != part})
     with pytest.raises(DataFileError, match=r"holds no whole model\. Fit the model again"):
         predict_run(run.folder, DataSource((str(new),)))
-
-
-def test_output_must_be_a_file_in_a_folder_that_exists(tmp_path):
-    check_writable(tmp_path / "new.csv")
-    with pytest.raises(DataFileError, match=r"The output must be a file; .* is a folder\."):
-        check_writable(tmp_path)
-    with pytest.raises(DataFileError, match=r"There is no folder .*nowhere to write a\.csv in\."):
-        check_writable(tmp_path / "nowhere" / "a.csv")
 
 
 def test_columns_of_new_tables_may_come_in_another_order(tmp_path, tiny_views):
@@ -190,3 +208,13 @@ def test_method_that_cannot_label_new_samples_is_refused_before_they_are_read(qu
     run = fit_run(quick(method="mlan", params={}, out=tmp_path / "mlan"))
     with pytest.raises(InputError, match="MLAN labels only the samples it was fitted with"):
         predict_run(run.folder, DataSource((str(tmp_path / "no such file.npz"),)))
+
+
+def test_new_samples_that_are_unlike_the_fit_are_noted(run, tmp_path, tiny_views):
+    views = dict(tiny_views.views)
+    views["color"] = views["color"] + 3 * views["color"].std(axis=0)
+    np.savez(tmp_path / "new.npz", **views)
+    prediction = predict_run(run.folder, DataSource((str(tmp_path / "new.npz"),)))
+    (note,) = prediction.notes
+    assert note.startswith("View 'color' of the new samples is unlike the fit: 8 of 8 columns")
+    assert prediction.document(None)["notes"] == [note]

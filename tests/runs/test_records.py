@@ -1,8 +1,12 @@
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
-from manyview.runs.records import csv_text, score
+from manyview.errors import DataFileError
+from manyview.runs.records import csv_text, read_record, score
 
 EVERY = np.ones(40, dtype=bool)
 
@@ -43,3 +47,63 @@ def test_without_a_truth_there_are_no_scores(truth):
 
 def test_csv_quotes_what_needs_it():
     assert csv_text(("a", "b"), [(1, None), ('x,"y"', "é")]) == 'a,b\n1,\n"x,""y""",é\n'
+
+
+GOOD = {
+    "format": "manyview run",
+    "format_version": 2,
+    "method": "manyview",
+    "params": {},
+    "data": {"sha256": "0", "views": {"a": 1}, "graphs": []},
+}
+
+
+def test_record_is_read(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(GOOD))
+    assert read_record(tmp_path) == GOOD
+
+
+@pytest.mark.parametrize("name", ["method", "params", "data", "data.sha256", "data.views"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_damaged_key_is_named(tmp_path, name, is_there):
+    record = json.loads(json.dumps(GOOD))
+    *path, key = name.split(".")
+    place = record["data"] if path else record
+    if is_there:
+        place[key] = 7
+    else:
+        place[key + "x"] = place.pop(key)
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    with pytest.raises(DataFileError) as error:
+        read_record(tmp_path)
+    what = "not what a fit writes" if is_there else "missing"
+    assert str(error.value) == (
+        f"{tmp_path / 'run.json'} is damaged: {name} is {what}. Fit the model again."
+    )
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000])
+def test_damaged_record_is_called_damaged(tmp_path, content):
+    (tmp_path / "run.json").write_bytes(content)
+    with pytest.raises(
+        DataFileError, match=r"run\.json cannot be read: it is damaged or cut short"
+    ):
+        read_record(tmp_path)
+
+
+def test_record_that_may_not_be_read_is_not_called_damaged(tmp_path, monkeypatch):
+    (tmp_path / "run.json").write_text(json.dumps(GOOD))
+
+    def deny(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", deny)
+    with pytest.raises(DataFileError) as error:
+        read_record(tmp_path)
+    assert str(error.value) == f"{tmp_path / 'run.json'} cannot be read: Permission denied."
+
+
+def test_other_versions_are_refused_whatever_they_hold(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps({**GOOD, "format_version": 1, "versions": 3}))
+    with pytest.raises(DataFileError, match="has format version 1, this manyview reads version 2"):
+        read_record(tmp_path)

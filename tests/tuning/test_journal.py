@@ -40,6 +40,33 @@ def test_ctrl_c_ends_the_search_and_keeps_what_was_found(quick, monkeypatch, tmp
     assert findings(quick(folder=tmp_path)) == findings(quick())
 
 
+def test_damaged_candidate_is_scored_again_and_only_that(quick, tmp_path, findings):
+    whole = quick(n_candidates=6, folder=tmp_path)
+    file = tmp_path / "records.jsonl"
+    for number in (0, 2):
+        lines = file.read_bytes().splitlines(keepends=True)
+        lines[number] = lines[number].replace(b"search", b"searcH")
+        file.write_bytes(b"".join(lines))
+        steps = []
+        again = quick(n_candidates=6, folder=tmp_path, on_step=steps.append)
+        assert findings(again) == findings(whole)
+        assert len(steps) == 1
+        assert (whole.n_damaged_, again.n_damaged_) == (0, 1)
+
+
+def test_tuning_killed_before_its_first_file_starts_again(quick, tmp_path, findings):
+    """A crash may leave what the store makes at first, and the file that was being written."""
+    for name in ("running", "runners"):
+        (tmp_path / "study" / name).mkdir(parents=True)
+    for name in ("lock", ".study.json.17.tmp", "running/tuning", "runners/" + "a" * 32):
+        (tmp_path / "study" / name).write_text("")
+    assert findings(quick(folder=tmp_path / "study")) == findings(quick())
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "records.jsonl").write_text("not of a tuning")
+    with pytest.raises(InputError, match="is not empty and holds no tuning"):
+        quick(folder=tmp_path / "other")
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

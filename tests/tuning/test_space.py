@@ -8,6 +8,7 @@ from manyview.baselines.knn import KNNClassifier
 from manyview.errors import InputError
 from manyview.estimators.manyview import ManyviewClassifier
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.methods import METHODS
 from manyview.tuning.search import tune
 from manyview.tuning.space import default_space
 
@@ -39,6 +40,14 @@ def test_method_without_a_default_space_asks_for_one(tiny_views):
 
     with pytest.raises(InputError, match="Name the values to try"):
         tune(tiny_views.views, tiny_views.known_labels, method=Plain())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_a_default_space_that_starts_with_its_defaults(name):
+    model = METHODS[name]()
+    for path, choices in default_space(model, 60).items():
+        assert choices[0] == model.get_params()[path]
+        assert 2 <= len(choices) == len(set(map(repr, choices)))
 
 
 def test_space_of_manyview_is_that_of_its_inner_estimator():

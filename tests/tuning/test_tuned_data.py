@@ -86,6 +86,27 @@ def test_interrupted_tune_keeps_its_candidates_and_continues(manyview, here, mon
     assert "4 configurations" in out
 
 
+def test_interrupted_tune_says_what_is_kept(manyview, here, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(folds_module.Folds, "score", interrupt)
+        code, out, err = manyview("tune", "shapes.npz", *KNN, "--out", "t")
+    said = "Interrupted; no candidates are recorded in t. The same command continues.\n"
+    assert (code, out, err) == (130, "", said)
+    with monkeypatch.context() as patch:  # when all are scored, and the last model is fitted
+        patch.setattr("manyview.tuning.search._result", interrupt)
+        code, out, err = manyview("tune", "shapes.npz", *KNN, "--out", "t")
+    assert (code, out) == (130, "")
+    assert err.endswith(
+        "Interrupted; 4 candidates are recorded in t. The same command continues.\n"
+    )
+    code, out, err = manyview("tune", "shapes.npz", *KNN, "--out", "t")
+    assert (code, err) == (0, "")  # nothing was left to score
+    assert "4 configurations" in out
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -93,7 +114,7 @@ def test_interrupted_tune_keeps_its_candidates_and_continues(manyview, here, mon
         (("--scoring", "f1"), "--scoring must be one of"),
         (("--candidates", "0"), "--candidates must be a whole number of at least 1"),
         (("--method", "knn", "-p", "n_neighbors=3"), "must be left to tune"),
-        (("--method", "mvar"), "There is no default search space for mvar"),
+        (("--method", "mvar", "-p", "ridge=1"), "must be left to tune; all are fixed: ridge"),
     ],
 )
 def test_tune_refuses_with_one_line(manyview, options, message):

@@ -1,5 +1,6 @@
 """Propose samples of a run to label next, by sample id."""
 
+import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from manyview.active_learning.proposals import propose_labels
+from manyview.errors import DataFileError
 from manyview.methods import find_method
-from manyview.runs.records import csv_text, read_record, read_sample_ids
+from manyview.runs.records import csv_text, fitted_ids, read_record
+from manyview.system.files import is_replaced
+
+HEADER = ("sample_id", "label")
 
 
 @dataclass(frozen=True)
@@ -32,9 +37,9 @@ class Proposal:
 
     def csv(self) -> str:
         """Return CSV to fill in: sample_id, and an empty label."""
-        return csv_text(("sample_id", "label"), ((name, "") for name in self.sample_ids))
+        return csv_text(HEADER, ((name, "") for name in self.sample_ids))
 
-    def document(self) -> dict[str, Any]:
+    def document(self, out: Path | None = None) -> dict[str, Any]:
         """Return the JSON document."""
         return {
             "format": "manyview proposal",
@@ -46,13 +51,14 @@ class Proposal:
                 {"sample_id": name, "label": label, "probability": probability}
                 for name, label, probability in self.rows()
             ],
+            **({} if out is None else {"file": str(out)}),
         }
 
 
 def propose_for_run(folder: Path, n: int, *, strategy: str = "coverage") -> Proposal:
     """Load the model of a run and propose samples by id."""
     model = find_method(read_record(folder)["method"]).load(folder)
-    ids = read_sample_ids(folder, len(model.transduction_))
+    ids = fitted_ids(model, folder)
     rows = propose_labels(model, n, strategy=strategy)
     return Proposal(
         folder,
@@ -62,3 +68,30 @@ def propose_for_run(folder: Path, n: int, *, strategy: str = "coverage") -> Prop
         model.transduction_[rows],
         model.label_distributions_[rows].max(axis=1),
     )
+
+
+def check_unfilled(file: Path) -> None:
+    """Refuse to replace a file that a person may have filled in, or that is none of ours."""
+    if not is_replaced(file):
+        return
+    try:
+        with file.open(newline="", encoding="utf-8") as lines:
+            rows = list(csv.reader(lines))
+    except (ValueError, csv.Error):
+        rows = [[]]
+    except OSError as error:
+        raise DataFileError(f"{file} cannot be read: {error.strerror or error}.") from error
+    if not rows:  # an empty file
+        return
+    if tuple(rows[0]) != HEADER or any(len(row) not in (0, len(HEADER)) for row in rows):
+        raise DataFileError(
+            f"{file} exists and is not a table that `manyview propose` wrote. It stays as it is; "
+            "name another file with --out."
+        )
+    n_labels = sum(bool(row[1].strip()) for row in rows[1:] if row)
+    if n_labels:
+        raise DataFileError(
+            f"{file} has {n_labels} label{'s' * (n_labels > 1)} filled in and stays as it is. Use "
+            f"{'them' if n_labels > 1 else 'it'} with `manyview fit DATA --labels {file}`, or name "
+            "another file with --out."
+        )

@@ -15,22 +15,25 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from manyview.base.input_checks import InputChecksMixin, check_views_are_seen
-from manyview.base.persistence import load_tree, save_tree
+from manyview.base.input_checks import check_views_are_seen
+from manyview.base.model_checks import check_model, set_learned
+from manyview.base.persistence import damaged, load_tree, save_tree
+from manyview.base.shift_checks import ShiftChecksMixin
 from manyview.base.summary import FitSummary, StageRecord
 from manyview.callbacks.context import EpochObserver, FitContext, current_observer
 from manyview.callbacks.tasks import CallbackMixin, callback_context
 from manyview.data.alignment import align_labels
 from manyview.data.cross_validation import TransductiveViews
+from manyview.data.fitted_range import FittedRange, fit_ranges
 from manyview.data.label_values import is_known, mark_unknown
 from manyview.data.labels import UNKNOWN, check_labels
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError
 from manyview.network.training import TrainingCurve
+from manyview.system.files import not_written
 from manyview.validation import Constraint, check_constraints, check_fraction
 
 GRAPHS = ("fused", "refined", "selected", "learned")
@@ -42,7 +45,7 @@ LEARNED = (  # attributes that the summary of a fit repeats
 OTHER_CLASS = -2  # number of a class that no labeled sample has
 
 
-class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, BaseEstimator):
+class MultiViewClassifier(CallbackMixin, ShiftChecksMixin, ClassifierMixin, BaseEstimator):
     """Base of all methods: input checks, predictions and files; the learning is theirs.
 
     A method defines
@@ -53,7 +56,8 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
     - optionally `_predict_proba(views)`, the class probabilities of new samples.
     """
 
-    record_types: ClassVar[tuple[type, ...]] = ()  # what a saved model may hold
+    # what a saved model may hold, next to `FittedRange`
+    record_types: ClassVar[tuple[type, ...]] = ()
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {}
 
     # Learned attributes that some methods have; None, 1 or empty in the others.
@@ -110,7 +114,10 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
             with callback_context(self, views, y_encoded) as callbacks:
                 self._fit(views, y_encoded, FitContext(callbacks, self._observer(), cache))
                 self.y_ = y_encoded
-                self.transduction_ = self.classes_[self.label_distributions_.argmax(axis=1)]
+                predicted = self.label_distributions_.argmax(axis=1)
+                self.transduction_ = self.classes_[predicted]
+                if self.is_inductive():
+                    self.fitted_ranges_ = fit_ranges(views, predicted, len(self.classes_))
                 if callbacks is not None:
                     callbacks.end()
         return self
@@ -118,8 +125,9 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
     def predict(self, X: Any) -> np.ndarray:
         """Label the given rows as samples that came after the fit.
 
-        For the fitted samples themselves see `transduction_`; rows of `TransductiveViews` are
-        fitted samples, and get the predictions of the fit.
+        Warns of views in which they are unlike the fitted samples; see `shift_report`. For the
+        fitted samples themselves see `transduction_`; rows of `TransductiveViews` are fitted
+        samples, and get the predictions of the fit.
         """
         most_likely = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[most_likely])
@@ -135,7 +143,10 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
                 "an estimator in the middle of its fit labels only the samples of the fit: read "
                 "transduction_, or label new samples when fit has ended."
             )
-        return self._predict_proba(self._check_new_views(X))
+        views = self._check_new_views(X)
+        probabilities = self._predict_proba(views)
+        self._warn_of_shift(views, probabilities)
+        return probabilities
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict` on the rows whose label is known.
@@ -158,8 +169,11 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
         known = is_known(truth)
         if not known.any():
             raise InputError(
-                "y must hold at least one known label to score; all are unknown (-1, None or NaN)."
+                "y must hold at least one known label to score; all are unknown (-1, None or NaN). "
+                "In cross-validation, split with cv=LabelHidingSplit()."
             )
+        from sklearn.metrics import accuracy_score
+
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(accuracy_score(truth[known], predicted[known], sample_weight=weights))
 
@@ -201,7 +215,10 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
         """Write the fitted model as `model.safetensors` and `model.json` in a folder."""
         check_is_fitted(self)
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (OSError, UnicodeEncodeError) as error:
+            raise not_written(folder, error) from error
         learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
         params = self.get_params(deep=False)
         if not isinstance(params["random_state"], int):
@@ -210,20 +227,39 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
-        """Read a model that `save` wrote; nothing in the files is ever executed."""
-        tree = load_tree(Path(folder), cls.card.name, cls.record_types)
-        if not {"params", "learned"} <= set(tree):
+        """Read a model that `save` wrote, and check it; nothing in the files is ever executed."""
+        types = (FittedRange, *cls.record_types, *cls.input_record_types)
+        tree = load_tree(Path(folder), cls.card.name, types)
+        parts = [tree.get("params"), tree.get("learned")]
+        if not all(isinstance(part, dict) for part in parts):
             raise DataFileError(f"{folder} holds no whole model. Fit the model again.")
         unknown = set(tree["params"]) - set(cls().get_params(deep=False))
         if unknown:
             raise DataFileError(
                 f"{folder} holds a model with parameters that this manyview does not have: "
-                f"{', '.join(sorted(unknown))}."
+                f"{', '.join(sorted(map(str, unknown)))}."
             )
-        model = cls(**tree["params"])
-        for name, value in tree["learned"].items():
-            setattr(model, name, value)
+        try:
+            model = cls(**tree["params"])
+            set_learned(model, tree["learned"])
+            check_model(model)
+        except Exception as error:  # of any kind, since anyone may have written the file
+            raise damaged(Path(folder), error) from error
         return model
+
+    def check_learned(self) -> None:
+        """Refuse learned attributes that do not fit together; called when a model is loaded.
+
+        A method extends this with what `predict` does not use. Any exception refuses the model.
+        """
+
+    def rehearsal_model(self) -> Self:
+        """Return the model that labels two made-up samples when this one is loaded.
+
+        A method that trains again at each prediction returns one with few samples, after
+        `check_learned` has seen all of them.
+        """
+        return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -276,10 +312,6 @@ class MultiViewClassifier(CallbackMixin, InputChecksMixin, ClassifierMixin, Base
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         """Learn from class numbers, -1 where unknown; set `label_distributions_` at least."""
-        raise NotImplementedError
-
-    def _predict_proba(self, views: MultiView) -> np.ndarray:
-        """Return the class probabilities of new samples."""
         raise NotImplementedError
 
     def _fitted_rows(self, samples: TransductiveViews) -> np.ndarray:

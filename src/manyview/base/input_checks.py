@@ -7,7 +7,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from manyview.base.method_card import MethodCard
+from manyview.data.column_encoders import ENCODERS
+from manyview.data.encoding import TableEncoder, encode_views, fit_encoders
 from manyview.data.imputing import fill_unknown, fit_fill_values
+from manyview.data.label_values import shown_names
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView, check_views
 from manyview.errors import DataWarning, InputError, warn_user
@@ -21,12 +24,14 @@ class InputChecksMixin(BaseEstimator):
     card: ClassVar[MethodCard]
     takes_graphs: ClassVar[bool] = True  # whether a view may be a precomputed graph
     takes_missing_views: ClassVar[bool] = False  # whether samples may lack views
-    missing: str = "error"  # what becomes of single NaNs; a parameter where they can be filled in
+    missing: str = "error"  # single NaNs: "error" or "impute"; a parameter of all our methods
     fill_values_: dict[str, np.ndarray] | None = None
+    encoders_: dict[str, TableEncoder] | None = None  # by view of mixed columns
+    input_record_types: ClassVar[tuple[type, ...]] = (TableEncoder, *ENCODERS.values())
 
     def _check_fit_views(self, given: Any) -> MultiView:
         """Check the views of a fit, and remember their names, columns and fill values."""
-        views, table = self._checked_views(given)
+        views, table = self._checked_views(given, is_fit=True)
         self.view_names_: list[str] = list(views.names)
         validate_data(self, table, reset=True, skip_check_array=True)
         self._refuse_graphs(views)
@@ -41,7 +46,7 @@ class InputChecksMixin(BaseEstimator):
         """Check that the views of new samples are those of the fit, and bring them in its form."""
         views, table = self._checked_views(given)
         if len(self.view_names_) == 1:
-            validate_data(self, table, reset=False, skip_check_array=True)
+            self._check_columns(table, views)
         if set(views.names) != set(self.view_names_):
             raise InputError(
                 f"views must be those of the fit ({', '.join(self.view_names_)}); "
@@ -61,12 +66,56 @@ class InputChecksMixin(BaseEstimator):
             check_precomputed_graph(views, name, self.n_original_)
         return fill_unknown(views, self.fill_values_ or {})
 
-    def _checked_views(self, given: Any) -> tuple[MultiView, Any]:
-        """Return the views, and what scikit-learn counts columns of: a single frame as it is."""
+    def _check_columns(self, table: Any, views: MultiView) -> None:
+        """Check the columns of a single view as scikit-learn does, and name those that differ."""
+        try:
+            validate_data(self, table, reset=False, skip_check_array=True)
+        except ValueError as error:
+            fitted = [str(name) for own in self.columns_.values() for name in own]
+            new = [str(name) for own in views.columns.values() for name in own]
+            reason = " ".join(str(error).split()).rstrip(".")
+            if fitted and new:
+                added = [name for name in new if name not in fitted]
+                lost = [name for name in fitted if name not in new]
+                reason += f". Columns to leave out: {shown_names(added)}" if added else ""
+                reason += f". Missing columns: {shown_names(lost)}" if lost else ""
+            raise InputError(f"{reason}.") from error
+
+    def check_values(self, given: Any) -> MultiView:
+        """Check the views by this method's rule for missing cells."""
         check_choice("missing", self.missing, ("error", "impute"))
-        views = check_views(given, may_lack_values=self.missing == "impute")
+        return check_views(
+            given,
+            may_lack_values=self.missing == "impute",
+            way_out=self.missing_cells_advice(),
+        )
+
+    @classmethod
+    def missing_cells_advice(cls) -> str:
+        """Return the way out for data with missing cells, one that this method has."""
+        if "missing" not in cls._get_param_names():
+            return f"Fill or remove these rows; {cls.__name__} does not fill single cells."
+        return (
+            "Fill or remove these rows, or fit with missing='impute' to fill single cells with "
+            "their column's mean."
+        )
+
+    def _checked_views(self, given: Any, *, is_fit: bool = False) -> tuple[MultiView, Any]:
+        """Return the encoded views, and what scikit-learn counts columns of.
+
+        That is a single frame as it is, else the views before they are encoded.
+        """
+        views = given if isinstance(given, MultiView) else MultiView(given)
+        if is_fit:
+            self.encoders_ = fit_encoders(views)
+        encoded = self.check_values(encode_views(views, self.encoders_ or {}))
         is_frame = hasattr(given, "columns") and not isinstance(given, MultiView)
-        return views, given if is_frame else views
+        return encoded, given if is_frame else views
+
+    @property
+    def column_kinds_(self) -> dict[str, dict[str, str]]:
+        """Kind of each column, by view, for the views that are not numbers alone."""
+        return {name: encoder.kinds for name, encoder in (self.encoders_ or {}).items()}
 
     def _check_present(self, views: MultiView) -> None:
         """Refuse samples that lack views where the method cannot do without."""

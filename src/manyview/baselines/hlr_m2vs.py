@@ -1,12 +1,14 @@
 """HLR-M2VS: self-representations under a tensor norm, and label propagation over their graphs."""
 
-from collections.abc import Callable, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Memory
 from scipy import sparse
 
 from manyview.baselines.amgl import auto_weighted_labels
@@ -22,9 +24,11 @@ from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_frequencies
 from manyview.data.scaling import fit_scalers, scale_views
 from manyview.data.views import MultiView, View
+from manyview.graphs.cached_neighbors import content_key
 from manyview.graphs.normalization import normalized_laplacian
 from manyview.graphs.weighted_neighbors import probabilistic_neighbors
 from manyview.numerics import normalize_rows
+from manyview.system.cached_arrays import read_arrays, warn_unreadable, write_arrays
 from manyview.system.config import get_config
 from manyview.system.memory import check_memory
 from manyview.system.progress import epoch_progress
@@ -38,20 +42,81 @@ def affinity_graphs(
     features: Sequence[np.ndarray],
     *,
     n_neighbors: int,
-    version: int,
     on_iteration: Callable[[int, float], None] | None = None,
     **settings: Any,
 ) -> tuple[list[sparse.csr_array], SelfRepresentations]:
     """Link samples with similar self-representations: the part of the fit without labels.
 
     The points are the columns of (|Z_v| + |Z_v^T|) / 2 (see `self_representations`), linked as in
-    `probabilistic_neighbors`. `settings` are those of `self_representations`; `version` only
-    keeps cached results of older code apart. The returned self-representations are without
-    their affinities, which would be large to cache.
+    `probabilistic_neighbors`. `settings` are those of `self_representations`. The returned
+    self-representations are without their affinities, which would be large to cache.
     """
     found = self_representations(features, on_iteration=on_iteration, **settings)
     graphs = [probabilistic_neighbors(one, n_neighbors=n_neighbors) for one in found.affinities]
     return graphs, found._replace(affinities=np.empty(0))
+
+
+def cached_affinity_graphs(
+    features: Sequence[np.ndarray],
+    *,
+    version: int,
+    on_iteration: Callable[[int, float], None] | None = None,
+    **settings: Any,
+) -> tuple[list[sparse.csr_array], SelfRepresentations]:
+    """Compute `affinity_graphs`, or read them from the cache folder of `config_context`.
+
+        CACHE/affinities-KEY.npz     graphs, objective and residuals; plain arrays
+
+    KEY is a checksum of the features and the settings; `version` keeps results of older code
+    apart. A damaged file gives a warning and is replaced.
+    """
+    cache_dir = get_config().cache_dir
+    if cache_dir is None:
+        return affinity_graphs(features, on_iteration=on_iteration, **settings)
+    described = [[content_key(view, {}) for view in features], version, settings]
+    key = hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()
+    path = Path(cache_dir).expanduser() / f"affinities-{key}.npz"
+    arrays = read_arrays(path, "affinities")
+    if arrays is not None:
+        try:
+            return _from_arrays(arrays, len(features), len(features[0]))
+        except (KeyError, ValueError, TypeError) as error:
+            warn_unreadable(path, "affinities", error)
+    graphs, found = affinity_graphs(features, on_iteration=on_iteration, **settings)
+    write_arrays(path, _as_arrays(graphs, found), "affinities")
+    return graphs, found
+
+
+GRAPH_PARTS = ("data", "indices", "indptr")
+
+
+def _as_arrays(
+    graphs: Sequence[sparse.csr_array], found: SelfRepresentations
+) -> dict[str, np.ndarray]:
+    parts = {
+        f"{part}-{number}": getattr(graph, part)
+        for number, graph in enumerate(graphs)
+        for part in GRAPH_PARTS
+    }
+    return parts | {
+        "objective": np.array(found.objective),
+        "residuals": np.array(found.residuals).reshape(-1, 2),
+    }
+
+
+def _from_arrays(
+    arrays: Mapping[str, np.ndarray], n_views: int, n_samples: int
+) -> tuple[list[sparse.csr_array], SelfRepresentations]:
+    graphs = []
+    for number in range(n_views):
+        data, indices, indptr = (arrays[f"{part}-{number}"] for part in GRAPH_PARTS)
+        if not np.isfinite(data).all():
+            raise ValueError("its weights are not finite")
+        graph = sparse.csr_array((data, indices, indptr), shape=(n_samples, n_samples))
+        graph.check_format(full_check=True)  # indices out of range would end the process
+        graphs.append(graph)
+    residuals = [(first, second) for first, second in arrays["residuals"].tolist()]
+    return graphs, SelfRepresentations(np.empty(0), arrays["objective"].tolist(), residuals)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -141,9 +206,7 @@ class HLRM2VSClassifier(NeighborBaseline):
         scaled = scale_views(views, fit_scalers(views, self.scaling))
         progress = epoch_progress(self.max_iter) if self.verbose else nullcontext()
         with progress as on_iteration:
-            graphs, found = Memory(get_config().cache_dir, verbose=0).cache(
-                affinity_graphs, ignore=["on_iteration"]
-            )(
+            graphs, found = cached_affinity_graphs(
                 [_dense(view[order]) for view in scaled.values()],
                 n_neighbors=self.n_neighbors,
                 noise_weight=self.noise_weight,

@@ -7,7 +7,12 @@ from typing import ClassVar
 import numpy as np
 
 from manyview.baselines.bases.cards import CARDS
-from manyview.baselines.svm import BaseSVMClassifier, SoftmaxSVC, check_kernel_memory
+from manyview.baselines.svm import (
+    BaseSVMClassifier,
+    SoftmaxSVC,
+    TrainingData,
+    check_kernel_memory,
+)
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_frequencies, class_weights
 from manyview.data.views import MultiView, View
@@ -84,6 +89,9 @@ class SelfTrainingSVMClassifier(BaseSVMClassifier):
         )
         self.n_iter_ = int(self.labeled_iter_.max())
         self.label_distributions_ = self._last_machine().predict_proba(self.features_)
+
+    def _training_data(self) -> TrainingData:
+        return TrainingData(self.features_, self.pseudo_labels_, "features_", "pseudo_labels_")
 
     def _predict_proba(self, views: MultiView) -> np.ndarray:
         return self._last_machine().predict_proba(self.concatenator_(views))

@@ -1,9 +1,11 @@
 """SVM: a support vector machine on the labeled samples."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +18,7 @@ from manyview.baselines.bases.concatenated import ConcatenatedViewsClassifier, m
 from manyview.baselines.solvers.ridge import inner_products
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_weights
+from manyview.data.rows import MAX_MAGNITUDE, row_blocks
 from manyview.data.views import MultiView, View
 from manyview.graphs.neighbors import square_norms
 from manyview.numerics import softmax
@@ -24,6 +27,7 @@ from manyview.validation import Choice, Constraint, OrChoice
 
 # Of the solver. With its default of 1e-3, renumbering the samples visibly changes predictions.
 TOLERANCE = 1e-6
+N_REHEARSED = 5  # samples per class that a loaded model is tried with
 BLOCK_BYTES = 64 * 2**20  # one block of kernel values; bounds the memory of the predictions
 
 Kernel = Callable[[View, View], np.ndarray]
@@ -56,6 +60,24 @@ class BaseSVMClassifier(ConcatenatedViewsClassifier):
         "penalty": POSITIVE,
         "gamma": OrChoice(("scale",), POSITIVE),
     }
+
+    @abstractmethod
+    def _training_data(self) -> "TrainingData":
+        """Return what the last machine is trained on, by the names of the learned attributes."""
+
+    def check_learned(self) -> None:
+        """Refuse training data that no machine could be trained on again."""
+        super().check_learned()
+        self._training_data().check(len(self.classes_))
+        check_kernel_memory(len(self._training_data().y_encoded), self.card.name)
+
+    def rehearsal_model(self) -> Self:
+        """Return a copy that trains on a few samples of each class."""
+        rehearsed, data = copy(self), self._training_data()
+        rows = first_of_each_class(data.y_encoded, N_REHEARSED)
+        setattr(rehearsed, data.features_name, data.features[rows])
+        setattr(rehearsed, data.y_name, data.y_encoded[rows])
+        return rehearsed
 
     def _machine(self, weights: Mapping[int, float] | None) -> "SoftmaxSVC":
         return SoftmaxSVC(
@@ -95,6 +117,11 @@ class SVMClassifier(BaseSVMClassifier):
         self.labeled_features_, self.labeled_y_ = table[is_labeled], y_encoded[is_labeled]
         self.label_distributions_ = self._trained().predict_proba(table)
 
+    def _training_data(self) -> "TrainingData":
+        return TrainingData(
+            self.labeled_features_, self.labeled_y_, "labeled_features_", "labeled_y_"
+        )
+
     def _predict_proba(self, views: MultiView) -> np.ndarray:
         return self._trained().predict_proba(self.concatenator_(views))
 
@@ -102,6 +129,43 @@ class SVMClassifier(BaseSVMClassifier):
         weights = class_weights(self.class_weight, self.classes_, self.labeled_y_)
         machine = self._machine(None if weights is None else dict(enumerate(weights)))
         return machine.fit(self.labeled_features_, self.labeled_y_)
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Features and class numbers of a machine, and the attributes that hold them."""
+
+    features: View
+    y_encoded: np.ndarray
+    features_name: str
+    y_name: str
+
+    def check(self, n_classes: int) -> None:
+        """Refuse numbers that are not finite or too large, and classes without a sample."""
+        if self.features.ndim != 2 or self.y_encoded.shape != self.features.shape[:1]:
+            raise ValueError(f"{self.y_name} must number the classes of {self.features_name}")
+        if self.y_encoded.dtype.kind != "i" or self.features.dtype.kind != "f":
+            raise ValueError(f"{self.features_name} must hold numbers, {self.y_name} classes")
+        if not np.array_equal(np.unique(self.y_encoded), np.arange(n_classes)):
+            raise ValueError(f"{self.y_name} must hold all {n_classes} classes")
+        for block in row_blocks(self.features):
+            rows = self.features[block]
+            values = rows.data if isinstance(rows, sparse.csr_array) else rows
+            if not (np.abs(values) <= MAX_MAGNITUDE).all():
+                raise ValueError(f"{self.features_name} must be finite, at most {MAX_MAGNITUDE}")
+
+
+def first_of_each_class(y_encoded: np.ndarray, n_each: int) -> np.ndarray:
+    """Return the positions of the first samples of each class, ascending.
+
+    Examples
+    --------
+    >>> first_of_each_class(np.array([0, 1, 0, 0, 1]), 2)
+    array([0, 1, 2, 4])
+    """
+    order = np.argsort(y_encoded, kind="stable")
+    starts = np.searchsorted(y_encoded[order], y_encoded[order])
+    return np.sort(order[np.arange(len(order)) - starts < n_each])
 
 
 class SoftmaxSVC(ClassifierMixin, BaseEstimator):

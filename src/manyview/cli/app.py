@@ -1,9 +1,12 @@
 """The command line: all verbs in one app; user errors are printed as one line."""
 
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
 
 import typer
@@ -14,6 +17,8 @@ from manyview.cli.options import INTERRUPTED, AsJson, DataDir, argument, example
 from manyview.cli.runs import explain, fit, predict, propose
 from manyview.cli.tuning import tune
 from manyview.errors import InputError, ManyviewError
+from manyview.system.files import finished_paths
+from manyview.system.interrupts import interrupted_code, interrupts_raised
 
 # Libraries that take long to import (torch, scikit-learn) are imported by the verbs that need them.
 
@@ -26,6 +31,7 @@ app = make_app(
     pretty_exceptions_enable=False,
 )
 USER_ERROR = 2
+CLOSED_PIPE = 141  # as if SIGPIPE had ended it
 # Base of all usage errors, in the click that this typer carries or stands on.
 UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 EXAMPLES = {
@@ -53,23 +59,78 @@ EXAMPLES = {
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line; a user error is one line and exit code 2."""
+    """Run the command line; a user error is one line and exit code 2.
+
+    Ctrl-C, SIGTERM and SIGHUP end it with one line and 128 + the number of the signal: 130, 143,
+    129. A closed pipe ends it without a line and with 141.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names a terminal cannot show
+    with finished_paths() as finished:
+        try:
+            with interrupts_raised():
+                code = _run(arguments)
+        except KeyboardInterrupt:
+            code = interrupted_code()
+            with suppress(OSError):
+                typer.echo(_interrupted(arguments, finished), err=True)
+    sys.exit(code)
+
+
+def _run(arguments: Sequence[str]) -> int:
     try:
         code = app(arguments, prog_name="manyview", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # now, where an error can still be reported
+        if code == INTERRUPTED:  # typer returns it for a KeyboardInterrupt
+            raise KeyboardInterrupt
     except ManyviewError as error:
-        code = _fail(as_typed(error, sys.argv[1:] if arguments is None else arguments))
+        code = _fail(as_typed(error, arguments))
     except UsageError as error:
         context = getattr(error, "ctx", None)
         hint = "" if context is None else f" Try: {context.command_path} --help"
         code = _fail(f"{error.format_message().rstrip('.')}.{hint}")
     except typer.Abort:
-        code = INTERRUPTED
-    if code == INTERRUPTED:
-        typer.echo("Interrupted; nothing was written.", err=True)
-    sys.exit(code)
+        raise KeyboardInterrupt from None
+    except BrokenPipeError:
+        code = _drop_output()
+    except SystemExit as end:
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        code = _drop_output()
+    except OSError as error:
+        code = _fail(_system_error(error))
+    except UnicodeEncodeError as error:
+        code = _fail(
+            f"{error.object!a} has characters that the locale's encoding, {error.encoding}, does "
+            "not have. Set the environment variable PYTHONUTF8=1, or a UTF-8 locale."
+        )
+    return code or 0
+
+
+def _interrupted(arguments: Sequence[str], finished: Sequence[Path]) -> str:
+    if arguments and arguments[0] in ("tune", "bench"):
+        return "Interrupted; what was recorded is kept, and the same command continues."
+    if finished:
+        return f"Interrupted, but {finished[-1]} is written and complete."
+    return "Interrupted; nothing was written."
+
+
+def _system_error(error: OSError) -> str:
+    """Describe an error of the system that no part of the program expected."""
+    if error.filename is None:  # printing is all that names no file
+        _drop_output()
+        return f"The output could not be written: {error.strerror or error}."
+    return f"{os.fsdecode(error.filename)}: {error.strerror or error}."
+
+
+def _drop_output() -> int:
+    """Send what is still to be printed nowhere, so that nothing fails at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return CLOSED_PIPE
 
 
 @app.callback(invoke_without_command=True)

@@ -12,7 +12,6 @@ import typer
 
 from manyview.cli.console import print_json, print_text, width
 from manyview.cli.options import (
-    INTERRUPTED,
     AsJson,
     DataDir,
     Quiet,
@@ -22,6 +21,7 @@ from manyview.cli.options import (
     option,
     with_options,
 )
+from manyview.system.interrupts import interrupted_code
 
 if TYPE_CHECKING:
     from manyview.experiments.engines import OnRecord
@@ -36,6 +36,7 @@ bench_app = make_app(
     no_args_is_help=True,
 )
 
+DAMAGED = 1  # exit code of `check` for a store with damaged records
 PlanName = Annotated[str, argument("PLAN", "A name from `manyview bench plans`, or a TOML file.")]
 
 
@@ -53,15 +54,19 @@ class StoreOptions:
         from manyview.errors import DataFileError
         from manyview.experiments.plan import load_plan
         from manyview.experiments.study import Study
+        from manyview.report.study.text import skipped_notes
 
         study = Study.open(load_plan(plan), self.out, self.data_dir)
+        n_moved = 0
         if make:
-            study.store.open()
+            n_moved = study.store.open()
         elif not self.out.is_dir():
             raise DataFileError(
                 f"There is no folder {self.out}. Run the plan first: "
                 f"manyview bench run {plan} --out {self.out}"
             )
+        for note in skipped_notes(study.store, n_moved):
+            typer.echo(f"Note: {note}", err=True)
         return study
 
 
@@ -129,7 +134,7 @@ class EngineOptions:
                 "command continues.",
                 err=True,
             )
-            sys.exit(INTERRUPTED)  # past `main`, which would print that nothing was written
+            sys.exit(interrupted_code())  # past `main`, which would print that nothing was written
 
 
 def _verb(*commands: str) -> Callable[[Callable[..., None]], None]:
@@ -200,6 +205,33 @@ def status(*, plan: PlanName, store: StoreOptions, as_json: AsJson = False) -> N
         print_text(status_text(study, width()))
 
 
+@_verb("manyview bench check", "manyview bench check records --json")
+def check(
+    *,
+    folder: Annotated[Path, argument("STORE", "Folder of the records, `--out` of the run.")] = Path(
+        "bench"
+    ),
+    as_json: AsJson = False,
+) -> None:
+    """Verify the checksum of every record in STORE.
+
+    Ends with exit code 1 if any is damaged.
+    """
+    from manyview.errors import DataFileError
+    from manyview.experiments.store import RECORDS_NAME, Store
+    from manyview.report.study.text import check_document, check_text
+
+    if not (folder / RECORDS_NAME).exists():
+        raise DataFileError(f"There are no records in {folder}: it has no file {RECORDS_NAME}.")
+    store = Store(folder)
+    if as_json:
+        print_json(check_document(store))
+    else:
+        print_text(check_text(store))
+    if store.line_counts().n_damaged or store.line_counts().is_cut:
+        sys.exit(DAMAGED)
+
+
 @_verb(
     "manyview bench table quick", "manyview bench table accuracy --format latex --file table.tex"
 )
@@ -222,13 +254,16 @@ def table(
 ) -> None:
     """Show the results of PLAN as tables, with the paper's numbers."""
     from manyview.report.study.formats import tables_as
-    from manyview.system.files import write_whole
+    from manyview.system.files import check_writable, is_standard_output, write_whole
 
+    if file is not None:
+        check_writable(file)
     text = tables_as(store.open(plan), style, metric=metric, test=test, width=width())
     if file is None:
         print_text(text.rstrip("\n"))
     else:
         write_whole(file, text)
+        typer.echo(str(file), err=is_standard_output(file))
 
 
 @_verb("manyview bench figures quick", "manyview bench figures ratios --to images --format png")
@@ -259,14 +294,17 @@ def report(
     store: StoreOptions,
 ) -> None:
     """Write an HTML page with the findings, tables and charts of PLAN."""
-    typer.echo(str(_write_report(store.open(plan), file)))
+    from manyview.system.files import is_standard_output
+
+    typer.echo(str(_write_report(store.open(plan), file)), err=is_standard_output(file))
 
 
 def _write_report(study: "Study", file: Path | None = None) -> Path:
     from manyview.report.study.page import study_page
-    from manyview.system.files import write_whole
+    from manyview.system.files import check_writable, write_whole
 
     file = file or study.store.folder / f"{study.plan.name}.html"
+    check_writable(file)
     write_whole(file, study_page(study))
     return file
 

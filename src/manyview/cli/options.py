@@ -50,12 +50,16 @@ Data = Annotated[
     argument(
         "DATA",
         "A name from `manyview datasets`, a .mat, .npz, .h5mu or .h5ad file, a folder of tables, "
-        "or several tables (CSV, TSV, Parquet) or .npy arrays, one per view.",
+        "or several tables (CSV, TSV, Excel, Parquet, Feather) or .npy arrays, one per view.",
     ),
 ]
 Run = Annotated[Path, argument("RUN", "A folder written by `manyview fit`.")]
 Labels = Annotated[
-    str | None, option("FILE", "Table of labels, joined by sample id; blank or -1 is unknown.")
+    list[str] | None,
+    option(
+        "FILE",
+        "Table of labels, joined by sample id; blank or -1 is unknown. May be repeated.",
+    ),
 ]
 DataDir = Annotated[
     str | None, option("DIR", "Folder of the catalog's files, instead of MANYVIEW_DATA.")
@@ -96,11 +100,23 @@ class DataOptions:
         str | None, option("NAME", "Tables: column of labels; .h5mu: column of .obs.")
     ] = None
     ignore: Annotated[
-        list[str] | None, option("FILE", "Folder: a file to leave out. May be repeated.")
+        list[str] | None,
+        option("FILE", "Folder: a file to leave out; workbook: BOOK.xlsx/SHEET. May be repeated."),
+    ] = None
+
+    columns: Annotated[
+        list[str] | None,
+        option(
+            "NAME=KIND",
+            "Tables: read a column as number, category, boolean, date or text. May be repeated.",
+        ),
     ] = None
 
     def source(
-        self, data: list[str], labels: str | None = None, missing: str | None = None
+        self,
+        data: list[str],
+        labels: str | list[str] | None = None,
+        missing: str | None = None,
     ) -> "DataSource":
         """Return where the data are and how to read them."""
         from manyview.data.io.reading import ReadOptions
@@ -108,9 +124,13 @@ class DataOptions:
 
         options: dict[str, Any] = {**vars(self), "missing": missing}
         del options["data_dir"]
-        keys = self.views_key
-        options["views_key"] = keys[0] if keys and len(keys) == 1 else keys or None
-        return DataSource(tuple(data), labels, self.data_dir, ReadOptions(**options))
+        options["views_key"] = _one_or_all(self.views_key)
+        return DataSource(tuple(data), _one_or_all(labels), self.data_dir, ReadOptions(**options))
+
+
+def _one_or_all(values: str | list[str] | None) -> str | list[str] | None:
+    """Return the value of an option that may be repeated: None, one value, or a list."""
+    return values[0] if isinstance(values, list) and len(values) == 1 else values or None
 
 
 @dataclass(frozen=True)
@@ -152,6 +172,14 @@ class ModelOptions:
         list[str] | None,
         option("NAME=VALUE", "Set a parameter of the method; may be repeated.", "-p", "--param"),
     ] = None
+    missing: Annotated[
+        str | None,
+        option(
+            "error|impute",
+            "Refuse single missing cells, or fill in the mean of the column; any method "
+            "(-p missing=impute). Samples without a whole view are not filled in.",
+        ),
+    ] = None
 
     def settings(
         self,
@@ -160,14 +188,15 @@ class ModelOptions:
         params: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> "RunSettings":
-        """Return the settings of a run; parameters set with -p override `params`."""
+        """Return the settings of a run; options and parameters set with -p override `params`."""
         from manyview.runs.settings import RunSettings, parse_params
 
-        params = params or {}
+        given = {} if self.missing is None else {"missing": self.missing}
+        params = {**(params or {}), **given, **parse_params(self.param or [])}
         return RunSettings(
             source=data_options.source(data, self.labels, params.get("missing")),
             method=self.method,
-            params={**params, **parse_params(self.param or [])},
+            params=params,
             label_ratio=self.label_ratio,
             protocol=self.protocol,
             seed=self.seed,

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -54,14 +54,6 @@ def fit(
         option("DIR", "Folder of the run, new or empty.  [default: runs/DATA-METHOD-seedS]"),
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
-    missing: Annotated[
-        str | None,
-        option(
-            "error|impute",
-            "Refuse single missing values, or fill in the mean of the column. Samples without a "
-            "whole view are always kept.",
-        ),
-    ] = None,
     cache_dir: Annotated[
         str | None, option("DIR", "Folder of cached neighbors, for later fits on the same data.")
     ] = None,
@@ -80,15 +72,13 @@ def fit(
     from manyview.report.run.text import run_text
     from manyview.runs.fitting import fit_run
     from manyview.system.config import config_context
-    from manyview.tuning.tuned_data import read_params
 
-    chosen = {"calibration": "temperature" if calibrate else None, "missing": missing}
     settings = model_options.settings(
         data,
         data_options,
         {
-            **{name: value for name, value in chosen.items() if value is not None},
-            **({} if params is None else read_params(params, model_options.method)),
+            **({"calibration": "temperature"} if calibrate else {}),
+            **({} if params is None else _tuned_params(params, model_options.method)),
         },
         abstain_below=abstain_below,
         annotate=annotate,
@@ -103,6 +93,12 @@ def fit(
     for warning in run.warnings:
         typer.echo(f"Warning: {warning}", err=True)
     output.show(run.document, lambda: run_text(run, width(), has_report=not no_report))
+
+
+def _tuned_params(file: Path, method: str) -> dict[str, Any]:
+    from manyview.tuning.tuned_data import read_params
+
+    return read_params(file, method)
 
 
 @with_options
@@ -124,11 +120,13 @@ def predict(
     probability. If DATA has labels, the predictions are scored on them.
     """
     from manyview.report.run.text import prediction_text
-    from manyview.runs.predicting import check_writable, predict_run, write_predictions
+    from manyview.runs.predicting import check_output, predict_run, write_predictions
+    from manyview.system.files import is_replaced, is_standard_output
 
     source = data_options.source(data, labels)
     if out is not None:
-        check_writable(out)
+        check_output(out, run, source)
+    replaced = is_replaced(out)
     prediction = predict_run(run, source, abstain_below=abstain_below)
     if out is not None:
         write_predictions(prediction, out)
@@ -136,8 +134,8 @@ def predict(
         typer.echo(prediction.csv(), nl=False)
     output.show(
         lambda: prediction.document(out),
-        lambda: prediction_text(prediction, out, width()),
-        err=out is None,
+        lambda: prediction_text(prediction, out, width(), replaced=replaced),
+        err=out is None or is_standard_output(out),
     )
 
 
@@ -187,14 +185,25 @@ def propose(
     output: OutputOptions,
 ) -> None:
     """List the samples of RUN to label next, most useful first."""
-    from manyview.active_learning.proposed_run import propose_for_run
+    from manyview.active_learning.proposed_run import check_unfilled, propose_for_run
     from manyview.report.tuning_text import proposal_text
-    from manyview.runs.predicting import check_writable
-    from manyview.system.files import write_whole
+    from manyview.system.files import (
+        check_writable,
+        is_replaced,
+        is_standard_output,
+        write_whole,
+    )
 
     if out is not None:
         check_writable(out)
+        check_unfilled(out)
+    replaced = is_replaced(out)
     proposal = propose_for_run(run, n, strategy=strategy)
     if out is not None:
+        check_unfilled(out)  # again: someone may have filled it in meanwhile
         write_whole(out, proposal.csv())
-    output.show(proposal.document, lambda: proposal_text(proposal, width()))
+    output.show(
+        lambda: proposal.document(out),
+        lambda: proposal_text(proposal, width(), out, replaced=replaced),
+        err=is_standard_output(out),
+    )

@@ -8,7 +8,6 @@ import typer
 
 from manyview.cli.console import print_text, width
 from manyview.cli.options import (
-    INTERRUPTED,
     Data,
     DataOptions,
     ModelOptions,
@@ -16,6 +15,7 @@ from manyview.cli.options import (
     option,
     with_options,
 )
+from manyview.system.interrupts import interrupted_code
 
 
 @with_options
@@ -52,15 +52,22 @@ def tune(
     from manyview.report.tuning_text import step_line, tuning_text
     from manyview.tuning.tuned_data import tune_data
 
-    tuned = tune_data(
-        model_options.settings(data, data_options, out=out),
-        n_candidates=candidates,
-        minutes=minutes,
-        scoring=scoring,
-        force=force,
-        on_step=(lambda step: print_text(step_line(step), err=True)) if output.has_text else None,
-        extra_files=tuning_files,
-    )
+    on_step = (lambda step: print_text(step_line(step), err=True)) if output.has_text else None
+    try:
+        tuned = tune_data(
+            model_options.settings(data, data_options, out=out),
+            n_candidates=candidates,
+            minutes=minutes,
+            scoring=scoring,
+            force=force,
+            on_step=on_step,
+            extra_files=tuning_files,
+        )
+    except KeyboardInterrupt as interruption:
+        if not str(interruption):  # before the tuning had a folder
+            raise
+        typer.echo(str(interruption), err=True)
+        sys.exit(interrupted_code())  # past `main`, which would print that nothing was written
     output.show(tuned.document, lambda: tuning_text(tuned, width()))
     if tuned.tuning.stopped_ == "interrupted":
-        sys.exit(INTERRUPTED)  # past `main`, which would print that nothing was written
+        sys.exit(interrupted_code())  # past `main`, which would print that nothing was written

@@ -7,14 +7,16 @@ does not name lacks its views.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from manyview.data.label_values import LabelColumn, check_unique, parse_labels, shown_names
+from manyview.data.label_columns import LabelColumn
+from manyview.data.label_values import check_unique, is_known, parse_labels, shown_names
+from manyview.data.sparse_format import sparse_fault
 from manyview.errors import InputError, did_you_mean
 
 FEATURE_SLOTS, GRAPH_SLOTS = ("layers", "obsm"), ("obsp",)
@@ -78,8 +80,10 @@ def open_annotated(
     if graphs_key is not None:
         places[graphs_key] = _find(data, graphs_key, GRAPH_SLOTS, "graphs_key", source)
     sample_ids = [str(name) for name in data.obs_names]
-    check_unique(sample_ids, source)
+    _check_unique(sample_ids, source)
     own_ids = {key: [str(name) for name in place.holder.obs_names] for key, place in places.items()}
+    for key, names in own_ids.items():
+        _check_unique(names, f"{source} view {key}")
     _refuse_disjoint({key: own_ids[key] for key in keys}, source)
     n_all, named = len(sample_ids), set().union(*own_ids.values())
     sample_ids = [name for name in sample_ids if name in named]
@@ -93,9 +97,10 @@ def open_annotated(
 
 
 def annotated_labels(data: Any, label_column: str, source: str) -> LabelColumn:
-    """Return labels from a column of `.obs`, of the MuData or of the one modality that has it.
+    """Return labels from a column of `.obs`, of the MuData or else of its modalities.
 
-    `rna:diagnosis` is the column of modality `rna`.
+    `rna:diagnosis` is the column of modality `rna`. A column that several modalities have, as after
+    `mudata.concat`, is one column if they agree about the observations they have in common.
     """
     holders = {"": data, **(dict(data.mod) if is_mudata(data) else {})}
     found = {
@@ -103,27 +108,74 @@ def annotated_labels(data: Any, label_column: str, source: str) -> LabelColumn:
         for part, holder in holders.items()
         for column in holder.obs.columns
     }
-    if label_column not in found:
-        parts = [name for name in found if name.partition(":")[2] == label_column]
-        if len(parts) > 1:
-            raise InputError(
-                f"{source} has the column {label_column!r} in {len(parts)} modalities. Pass "
-                f"label_column={parts[0]!r}, or another of them."
-            )
-        if not parts:
-            listed = shown_names([repr(name) for name in found]) or "nothing"
-            raise InputError(
-                f"{source} has no column {label_column!r} in .obs; it has {listed}."
-                f"{did_you_mean(label_column, found)}"
-            )
-        label_column = parts[0]
-    holder, column = found[label_column]
+    if label_column in found:
+        return _label_column(*found[label_column], label_column, source)
+    parts = [name for name in found if name.partition(":")[2] == label_column]
+    if not parts:
+        listed = shown_names([repr(name) for name in found]) or "nothing"
+        raise InputError(
+            f"{source} has no column {label_column!r} in .obs; it has {listed}."
+            f"{did_you_mean(label_column, found)}"
+        )
+    columns = {name: _label_column(*found[name], name, source) for name in parts}
+    return next(iter(columns.values())) if len(parts) == 1 else _merged(columns, source)
+
+
+def find_label_column(data: Any, names: Collection[str]) -> str | None:
+    """Return the one column of `.obs` that is named so, of the data or else of its modalities."""
+    of_parts = [part.obs for part in data.mod.values()] if is_mudata(data) else []
+    for tables in ([data.obs], of_parts):
+        columns = {str(c) for table in tables for c in table.columns if str(c).casefold() in names}
+        if columns:
+            return columns.pop() if len(columns) == 1 else None
+    return None
+
+
+def _label_column(holder: Any, column: str, name: str, source: str) -> LabelColumn:
     series = holder.obs[column]
     values = series.to_numpy()
     if values.dtype.kind not in "biuf":
         values = series.to_numpy(dtype=object, na_value=None)
-    origin = f"{source} .obs column {label_column}"
+    origin = f"{source} .obs column {name}"
     return LabelColumn(origin, parse_labels(values, origin), [str(n) for n in holder.obs_names])
+
+
+def _merged(columns: Mapping[str, LabelColumn], source: str) -> LabelColumn:
+    """Join the labels of several modalities; refuse different labels of one observation."""
+    merged: dict[str, Any] = {}
+    differing = set()
+    for column in columns.values():
+        known = is_known(column.labels)
+        _check_unique(column.sample_ids or (), column.source)
+        for name, label, has_label in zip(
+            column.sample_ids or (), column.labels.tolist(), known, strict=True
+        ):
+            before = merged.get(name)
+            if has_label and before is not None and before != label:
+                differing.add(name)
+            merged[name] = label if has_label and before is None else before
+    first = next(iter(columns))
+    if differing:
+        raise InputError(
+            f"{source} has the column {first.partition(':')[2]!r} in {len(columns)} modalities, "
+            f"with other labels for {len(differing)} observation(s), such as "
+            f"{min(differing)!r}. Pass label_column={first!r}, or another of them."
+        )
+    origin = f"{source} .obs columns {' and '.join(columns)}"
+    values = list(merged.values())
+    labels = parse_labels(np.array(values, dtype=object if None in values else None), origin)
+    return LabelColumn(origin, labels, list(merged))
+
+
+def _check_unique(names: Sequence[str], source: str) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise InputError(
+            f"{source} has {len(repeated)} name(s) in .obs_names more than once: "
+            f"{shown_names(repeated)}. Every observation must have a name of its own: concatenate "
+            "with index_unique='-', in mudata.concat or anndata.concat, or call "
+            "obs_names_make_unique() on every AnnData and then update() on the MuData."
+        )
 
 
 def _first_keys(data: Any) -> list[str]:
@@ -138,15 +190,24 @@ def _find(data: Any, key: str, slots: Sequence[str], option: str, source: str) -
             holder, place = data.mod[part], rest or "X"
     slot, _, name = place.partition("/")
     if place == "X" and "obsp" not in slots and is_anndata(holder) and holder.X is not None:
-        return _Place(holder, holder.X, tuple(str(column) for column in holder.var_names))
+        columns = tuple(str(column) for column in holder.var_names)
+        return _Place(holder, _checked(holder.X, key, source), columns)
     if slot in slots and name in (getattr(holder, slot, None) or ()):
-        columns = tuple(map(str, holder.var_names)) if slot == "layers" else None
-        return _Place(holder, getattr(holder, slot)[name], columns)
+        names = tuple(map(str, holder.var_names)) if slot == "layers" else None
+        return _Place(holder, _checked(getattr(holder, slot)[name], key, source), names)
     places = _places(data, slots)
     raise InputError(
         f"{source} has nothing at {key!r}; it has {shown_names(places) or 'nothing'}."
         f"{did_you_mean(key, places) or f' Pass one of these as {option}=.'}"
     )
+
+
+def _checked(matrix: Any, key: str, source: str) -> Any:
+    """Refuse a sparse matrix that is not valid, before its rows are taken."""
+    fault = sparse_fault(matrix) if sparse.issparse(matrix) else ""
+    if fault:
+        raise InputError(f"view {key!r} of {source} is not a valid sparse matrix: {fault}.")
+    return matrix
 
 
 def _places(data: Any, slots: Sequence[str]) -> list[str]:

@@ -9,7 +9,16 @@ from scipy import sparse
 
 from manyview.data.alignment import ABSENT, index_of, join_samples
 from manyview.data.annotated import is_anndata, is_annotated, open_annotated
-from manyview.data.frames import column_names, frame_values, has_two_levels, is_frame, view_frames
+from manyview.data.frames import (
+    column_names,
+    frame_values,
+    has_two_levels,
+    is_frame,
+    is_numeric_frame,
+    view_frames,
+)
+from manyview.data.mixed_table import MixedTable, check_column_names, frame_mixed_table
+from manyview.data.sparse_format import as_csr, check_view_size
 from manyview.errors import InputError, InputTypeError
 from manyview.validation import check_choice
 
@@ -37,6 +46,8 @@ def name_views(views: Any) -> NamedViews:
         return NamedViews(opened.views, opened.columns, opened.present, ids)
     named = view_frames(views) if has_two_levels(views) else _views_by_name(views)
     columns = {name: column_names(v) for name, v in named.items() if is_frame(v)}
+    for name, own in columns.items():
+        check_column_names(own, f"view {name!r}")
     indexes = {name: index_of(v) if name in columns else None for name, v in named.items()}
     joined = join_samples(indexes, lambda name: int(np.shape(named[name])[0]))
     if joined is None:
@@ -74,14 +85,27 @@ def _is_list_of_views(views: Any) -> bool:
     )
 
 
+def coerce_view(view: Any, name: str) -> np.ndarray | sparse.csr_array | MixedTable:
+    """Convert one view to a matrix, or to a mixed table if it is a frame with other columns."""
+    if isinstance(view, MixedTable):
+        return view
+    if is_frame(view) and not is_numeric_frame(view):
+        return frame_mixed_table(view, f"view {name!r}")
+    return as_matrix(view, name)
+
+
 def as_matrix(view: Any, name: str) -> np.ndarray | sparse.csr_array:
     """Convert one view to a 2-D numeric array, or to CSR if it is sparse."""
     if sparse.issparse(view):
-        matrix = _as_csr(view)
+        matrix, fault = as_csr(view)
+        if matrix is None:
+            raise InputError(
+                f"view {name!r} is not a valid sparse matrix: {fault}. Build it again."
+            )
         _check_numeric(matrix.dtype, name)
         return matrix
     if is_frame(view):
-        view = frame_values(view, name)
+        view = frame_values(view)
     elif is_anndata(view):
         raise InputError(
             f"view {name!r} must be a matrix or data frame; got an AnnData, whose rows cannot be "
@@ -99,14 +123,11 @@ def as_matrix(view: Any, name: str) -> np.ndarray | sparse.csr_array:
             f"view {name!r} must be 2-D, samples in rows; got {shape}. Reshape your data: "
             "one feature is array.reshape(-1, 1), one sample array.reshape(1, -1)."
         )
+    check_view_size(values.shape)
     if values.dtype == object:
         values = _object_values(values, name)
     _check_numeric(values.dtype, name)
     return values
-
-
-def _as_csr(view: Any) -> sparse.csr_array:
-    return sparse.csr_array(view)
 
 
 def _check_numeric(dtype: np.dtype, name: str) -> None:

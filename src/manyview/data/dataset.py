@@ -1,6 +1,6 @@
 """Dataset: views with the labels and names of their samples."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class Dataset:
         What the reader found and did, one sentence per item.
     sha256
         Checksum of the data.
+    id_columns
+        The column of sample ids, by view, where the data are tables with one.
     """
 
     name: str
@@ -34,3 +36,4 @@ class Dataset:
     sample_ids: np.ndarray
     notes: tuple[str, ...]
     sha256: str
+    id_columns: dict[str, str] = field(default_factory=dict)

@@ -37,27 +37,21 @@ def column_names(frame: Any) -> tuple[str, ...]:
     return tuple(str(column) for column in frame.columns)
 
 
-def frame_values(frame: Any, name: str) -> np.ndarray:
-    """Return the values of a frame as one numeric matrix; refuse columns that are not numeric."""
-    wrong, nested = [], []
-    for position, column in enumerate(column_names(frame)):
-        series = column_at(frame, position)
-        if is_nested(series):
-            nested.append(column)
-        elif not _is_numeric(series):
-            wrong.append(column)
-    if nested:
-        raise InputError(nested_columns_message(f"view {name!r}", nested))
-    if wrong:
-        shown = ", ".join(repr(column) for column in wrong[:3]) + (
-            ", ..." if len(wrong) > 3 else ""
-        )
-        raise InputError(
-            f"view {name!r} must be numeric; got {len(wrong)} column(s) that are not: {shown}. "
-            "Drop them or encode them as numbers."
-        )
+def is_numeric_frame(frame: Any) -> bool:
+    """Return whether every column of a frame holds numbers; categorical ones do not."""
+    series = (column_at(frame, position) for position in range(len(column_names(frame))))
+    return all(_is_numeric(one) for one in series)
+
+
+def frame_values(frame: Any) -> np.ndarray:
+    """Return the values of a numeric frame as one matrix."""
     values = np.asarray(frame.to_numpy())
     return values if values.dtype.kind in "fiub" else values.astype(np.float64)
+
+
+def is_categorical(series: Any) -> bool:
+    """Return whether a column of pandas or polars has a categorical type."""
+    return str(series.dtype).startswith(("category", "Categorical", "Enum"))
 
 
 def column_at(frame: Any, position: int) -> Any:
@@ -101,6 +95,8 @@ def with_index_column(frame: Any) -> Any:
 
 
 def _is_numeric(series: Any) -> bool:
+    if is_categorical(series) or is_nested(series):
+        return False
     values = np.asarray(series)
     if values.dtype.kind in "fiub":
         return True

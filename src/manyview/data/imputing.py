@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy import sparse
 
+from manyview.data.mixed_table import MixedTable
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError
 
@@ -34,6 +35,18 @@ def fill_unknown(views: MultiView, fill_values: Mapping[str, np.ndarray]) -> Mul
         if len(rows):
             filled[name] = _filled(views[name], rows, means)
     return views.with_views(filled) if filled else views
+
+
+def complete_rows(views: MultiView) -> dict[str, View]:
+    """Return the rows of each view of numbers without missing values, where there are any."""
+    complete = {}
+    for name in views.feature_names:
+        gone = ~views.present[:, views.names.index(name)]
+        gone[views.nonfinite_rows(name)] = True
+        view = views[name]
+        if not isinstance(view, MixedTable):
+            complete[name] = view[~gone] if gone.any() else view
+    return {name: view for name, view in complete.items() if view.shape[0]}
 
 
 def _rows_to_fill(views: MultiView, name: str) -> np.ndarray:

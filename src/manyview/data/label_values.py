@@ -1,9 +1,8 @@
-"""Label vectors of files: parsing, unknown values, description, and alignment to samples."""
+"""Label vectors of files: parsing, unknown values, and description."""
 
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -71,6 +70,10 @@ def parse_labels(values: Sequence[str] | np.ndarray, source: str) -> np.ndarray:
     if array.dtype.kind == "b":
         return array
     if array.dtype.kind in "iu":
+        if array.size and array.max() > np.iinfo(np.int64).max:
+            raise DataFileError(
+                f"labels in {source} must be whole numbers below 2**63, or text; got {array.max()}."
+            )
         return array.astype(np.int64)
     if array.dtype.kind == "f":
         return _whole_numbers(array, source)
@@ -86,8 +89,10 @@ def parse_labels(values: Sequence[str] | np.ndarray, source: str) -> np.ndarray:
 
 
 def _whole_numbers(values: np.ndarray, source: str) -> np.ndarray:
+    values = values.astype(np.float64)  # the limit below is no number of half precision
     known = ~np.isnan(values)
-    broken = values[known & ~(np.isfinite(values) & (values == np.round(values)))]
+    is_whole = (values == np.round(values)) & (np.abs(values) < 2.0**63)
+    broken = values[known & ~is_whole]
     if len(broken):
         raise DataFileError(f"labels in {source} must be whole numbers or text; got {broken[0]:g}.")
     return np.where(known, values, -1).astype(np.int64)
@@ -134,58 +139,25 @@ def shown_names(names: Sequence[object]) -> str:
     return f"{listed} and {rest} more" if rest > 0 else listed
 
 
-@dataclass(frozen=True)
-class LabelColumn:
-    """Labels from one source, with the ids of their samples if the source has them."""
-
-    source: str
-    labels: np.ndarray
-    sample_ids: Sequence[str] | None = None
-
-    def align(
-        self, n_samples: int, sample_ids: Sequence[str] | None
-    ) -> tuple[np.ndarray, list[str]]:
-        """Return the labels in the order of the views, and notes; absent samples are unknown.
-
-        Without ids on both sides, labels are joined by row.
-        """
-        if self.sample_ids is None or sample_ids is None:
-            return self._align_by_row(n_samples)
-        check_unique(self.sample_ids, self.source)
-        row_of = {sample: row for row, sample in enumerate(self.sample_ids)}
-        rows = np.array([row_of.get(sample, -1) for sample in sample_ids], dtype=np.int64)
-        absent = rows < 0
-        if absent.all():
-            raise DataFileError(
-                f"{self.source} names none of the {n_samples} samples of the views: it has ids "
-                f"such as {self.sample_ids[0]!r}, the views have {sample_ids[0]!r}."
-            )
-        notes = []
-        if absent.any():
-            notes.append(
-                f"{self.source} has no label for {absent.sum()} of {n_samples} samples; "
-                "they are unknown."
-            )
-        n_extra = len(self.sample_ids) - int((~absent).sum())
-        if n_extra:
-            notes.append(f"{self.source} has {n_extra} samples that are in no view; not used.")
-        labels = self.labels[rows]
-        return (mark_unknown(labels, absent) if absent.any() else labels), notes
-
-    def _align_by_row(self, n_samples: int) -> tuple[np.ndarray, list[str]]:
-        if len(self.labels) != n_samples:
-            raise DataFileError(
-                f"{self.source} has {len(self.labels)} labels but the views have "
-                f"{n_samples} samples."
-            )
-        return self.labels, [f"Labels in {self.source} are joined to the views by row order."]
-
-
-def check_unique(sample_ids: Sequence[str], source: str) -> None:
-    """Refuse ids that occur more than once."""
+def check_unique(sample_ids: Sequence[str], source: str, first_row: int | None = None) -> None:
+    """Refuse ids that occur more than once; `first_row` is the number of the first id's row."""
     repeated = [sample for sample, count in Counter(sample_ids).items() if count > 1]
-    if repeated:
+    if not repeated:
+        return
+    first, *others = repeated
+    rows = [row for row, sample in enumerate(sample_ids) if sample == first]
+    times = "twice" if len(rows) == 2 else f"{len(rows)} times"
+    where = way_out = ""
+    if first_row is not None:
+        where = f" (rows {rows[0] + first_row} and {rows[1] + first_row})"
+        way_out = " Remove or merge rows, or pass id_column= if another column holds the ids."
+    more = f", and {len(others)} other sample(s) more than once" if others else ""
+    if not first:
         raise DataFileError(
-            f"{source} has {len(repeated)} sample id(s) more than once: "
-            f"{shown_names(repeated)}. Every sample must have one row."
+            f"{source} has {len(rows)} rows without a sample id{where}; every sample must have "
+            f"one.{way_out}"
         )
+    raise DataFileError(
+        f"{source} names sample {first!r} {times}{where}{more}; every sample must have one row."
+        f"{way_out}"
+    )

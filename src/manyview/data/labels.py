@@ -70,8 +70,8 @@ def _warn_of_similar_names(classes: np.ndarray, counts: np.ndarray) -> None:
         other = first.setdefault(key, number)
         if other != number:
             warn_user(
-                f"classes {classes[other]!r} ({counts[other]} labels) and {name!r} "
-                f"({counts[number]} labels) differ only in case or spaces, and count as two "
+                f"classes {classes[other]!r} (labels: {counts[other]}) and {name!r} "
+                f"(labels: {counts[number]}) differ only in case or spaces, and count as two "
                 "classes. Write them alike if they are one.",
                 DataWarning,
             )
@@ -133,6 +133,15 @@ def _vector(labels: Any) -> np.ndarray:
     return values
 
 
+def _no_classes(given: np.ndarray, error: ValueError) -> str:
+    """Return the message for labels that are no classes, such as fractions."""
+    reason = str(error).split("\n")[0].split(". ")[0].rstrip(".")
+    return (
+        f"labels must be classes: whole numbers, texts or booleans; got {given[0]!r} ({reason}). "
+        "Cut a continuous target into classes first."
+    )
+
+
 def _classes(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if given.dtype.kind == "O":
         kinds = sorted({type(value).__name__ for value in given})
@@ -142,6 +151,9 @@ def _classes(given: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             given = np.array(given.tolist())
     with warnings.catch_warnings():  # few labels per class are expected here
         warnings.filterwarnings("ignore", message="The number of unique classes", append=False)
-        check_classification_targets(given)
+        try:
+            check_classification_targets(given)
+        except ValueError as error:  # scikit-learn's own words, which its tools look for
+            raise InputError(_no_classes(given, error)) from error
     classes, y_encoded = np.unique(given, return_inverse=True)
     return classes, y_encoded

@@ -1,11 +1,14 @@
-"""Rows of a view, dense or sparse: in blocks, scattered among others, with NaN or infinity."""
+"""Rows of a view, dense or sparse: in blocks, scattered among others, with unusable values."""
 
 from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
 
+from manyview.data.mixed_table import MixedTable
+
 View = np.ndarray | sparse.csr_array
+MAX_MAGNITUDE = 1e100  # squares of larger values, or their sums, may overflow
 BLOCK_BYTES = 2**26  # float64 bytes of a view converted at a time
 
 
@@ -54,15 +57,20 @@ def scatter_rows(values: View, rows: np.ndarray, n_rows: int) -> View:
     return scattered
 
 
-def nonfinite_rows(view: View) -> np.ndarray:
-    """Return the rows that hold NaN or infinity, ascending."""
+def nonfinite_rows(view: View | MixedTable) -> np.ndarray:
+    """Return the rows that hold NaN, infinity, or values beyond `MAX_MAGNITUDE`, ascending.
+
+    In mixed tables, the rows that are all blank.
+    """
+    if isinstance(view, MixedTable):
+        return np.flatnonzero(view.is_blank().all(axis=1))
     values = view.data if isinstance(view, sparse.csr_array) else view
     empty = np.empty(0, dtype=np.int64)
     if values.dtype.kind != "f":
         return empty
     found = [empty]
     for block in row_blocks(values):
-        is_finite = np.isfinite(values[block])
+        is_finite = _is_usable(values[block])
         if not is_finite.all():
             found.append(
                 block.start + np.flatnonzero(~is_finite.reshape(len(is_finite), -1).all(1))
@@ -73,10 +81,18 @@ def nonfinite_rows(view: View) -> np.ndarray:
     return places
 
 
-def is_all_nan(view: View, rows: np.ndarray) -> np.ndarray:
+def _is_usable(values: np.ndarray) -> np.ndarray:
+    if values.dtype.itemsize < 8:  # single precision ends far below the limit
+        return np.asarray(np.isfinite(values))
+    return np.asarray(np.abs(values) <= MAX_MAGNITUDE)  # False for NaN
+
+
+def is_all_nan(view: View | MixedTable, rows: np.ndarray) -> np.ndarray:
     """Return a boolean for each of the given rows: whether all of its values are NaN."""
     if not len(rows):
         return np.empty(0, dtype=bool)
+    if isinstance(view, MixedTable):
+        return np.asarray(view[rows].is_blank().all(axis=1))
     chosen = view[rows]
     if isinstance(chosen, sparse.csr_array):
         is_nan = sparse.csr_array((np.isnan(chosen.data), chosen.indices, chosen.indptr))

@@ -1,6 +1,6 @@
 """Scale each view, with parameters learned at fit and reused for new samples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ MAX_SPREAD_RATIO = 100.0  # standard deviation of a column over the median of al
 MAX_OFFSET_RATIO = 100.0  # mean of a column over its own standard deviation
 SPARSE_BELOW = 0.1  # fraction of nonzero entries
 CONSTANT = 1e-7  # a standard deviation below this fraction of the mean is rounding
+MAX_UNSCALED = 1e15  # sums of squares stay within single precision
 ROW_EPSILON = 1e-8  # added to the standard deviation of each row
 
 
@@ -53,6 +54,8 @@ class ViewScaler:
 
         Standardized rows are always dense: subtracting a row's mean fills its zeros.
         """
+        if not (self.unit_rows or self.standard_rows):
+            _check_unscaled(view)
         if isinstance(view, sparse.csr_array) and not self.standard_rows:
             return sparse.csr_array(self._scaled(view), dtype=np.float32)
         blocks = list(row_blocks(view))
@@ -173,8 +176,8 @@ def scaling_by_view(
     return by_view
 
 
-def suggest_scaling(view: View) -> str | None:
-    """Suggest another scaling than "unit" if the values of a view call for one, in a clause."""
+def suggest_scaling(view: View, tried: Collection[str] = ("unit",)) -> str | None:
+    """Suggest a scaling that was not tried if the values of a view call for one, in a clause."""
     mean, spread = _column_moments(view)
     varies = spread > CONSTANT * np.abs(mean)
     if not varies.any():
@@ -185,7 +188,11 @@ def suggest_scaling(view: View) -> str | None:
         np.array_equal(values[rows], np.floor(values[rows])) for rows in row_blocks(values)
     )
     if is_count and values.max() > 1 and is_sparse:
+        if "tfidf" in tried:
+            return None
         return "it holds mostly zeros and whole numbers, like word counts: try scaling 'tfidf'"
+    if "standard" in tried:
+        return None
     ratio = spread.max() / np.median(spread[varies])
     offset = np.median(np.abs(mean[varies]) / spread[varies])
     if ratio > 10 and view.shape[1] <= 256:
@@ -241,6 +248,21 @@ def standard_rows(view: View) -> np.ndarray:
     spread = np.sqrt(np.einsum("ij,ij->i", values, values) / n_free)
     values /= spread[:, None] + ROW_EPSILON
     return values
+
+
+def _check_unscaled(view: View) -> None:
+    """Refuse values whose squares single precision cannot hold."""
+    values = view.data if isinstance(view, sparse.csr_array) else view
+    if not values.size:
+        return
+    largest = max(float(values.max()), -float(values.min()))
+    if largest > MAX_UNSCALED:
+        raise InputError(
+            f"values must be at most {MAX_UNSCALED:g} in magnitude with scaling 'none', so that "
+            f"their squares can be computed; a view has {largest:.3g}. Choose another scaling, "
+            "or divide them.",
+            parameter="scaling",
+        )
 
 
 def _present_rows(views: MultiView, name: str) -> View:

@@ -8,12 +8,14 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.alignment import take_rows
-from manyview.data.coerce import as_matrix, name_views, presence_mask
-from manyview.data.rows import View, is_all_nan, nonfinite_rows
-from manyview.errors import InputError
+from manyview.data.coerce import coerce_view, name_views, presence_mask
+from manyview.data.mixed_table import MixedTable
+from manyview.data.rows import MAX_MAGNITUDE, View, is_all_nan, nonfinite_rows
+from manyview.errors import InputError, MissingValuesError
 
 __all__ = ["MultiView", "Rows", "View", "check_views"]
 
+MAX_VIEWS = 1000
 Rows = Any  # whatever numpy accepts as a row index
 
 
@@ -71,12 +73,13 @@ class MultiView:
         present: Any = None,
     ) -> None:
         graphs = (graphs,) if isinstance(graphs, str) else tuple(graphs)
-        self._views: dict[str, View]
+        self._views: dict[str, Any]  # View, or MixedTable until it is encoded
         self.graph_names: frozenset[str]
         self.positions: np.ndarray
         self.n_original: int
         self.columns: dict[str, tuple[str, ...]]
         self.sample_ids: np.ndarray | None  # [sample] index values; None where rows have no names
+        self.encoded_names: frozenset[str] = frozenset()  # views of mixed columns, made numbers
         self._mask: np.ndarray | None = None  # as passed; rows of NaN are found on first use
         self._nonfinite: dict[str, np.ndarray] = {}
         if isinstance(views, MultiView):
@@ -84,10 +87,11 @@ class MultiView:
             self.graph_names = frozenset(views.graph_names | set(graphs))
             self.positions, self.n_original = views.positions, views.n_original
             self.columns, self.sample_ids = dict(views.columns), views.sample_ids
+            self.encoded_names = views.encoded_names
             self._mask, self._nonfinite = views._mask, views._nonfinite
         else:
             named = name_views(views)
-            self._views = {name: as_matrix(view, name) for name, view in named.views.items()}
+            self._views = {name: coerce_view(view, name) for name, view in named.views.items()}
             for name, rows in (named.rows or {}).items():
                 _check_graph_rows(rows, name, graphs)
                 self._views[name] = take_rows(self._views[name], rows)
@@ -154,7 +158,7 @@ class MultiView:
         return None if present.all() else np.flatnonzero(present)
 
     def nonfinite_rows(self, name: str) -> np.ndarray:
-        """Rows of a view that hold NaN or infinity, those of absent samples included."""
+        """Rows of a view with NaN, infinity or values above 1e100, absent samples included."""
         if name not in self._nonfinite:
             self._nonfinite[name] = nonfinite_rows(self._views[name])
         return self._nonfinite[name]
@@ -184,6 +188,7 @@ class MultiView:
         taken = object.__new__(MultiView)
         taken._views = {name: view[rows] for name, view in self._views.items()}
         taken.graph_names, taken.columns = self.graph_names, self.columns
+        taken.encoded_names = self.encoded_names
         taken.positions, taken.n_original = self.positions[rows], self.n_original
         taken.sample_ids = None if self.sample_ids is None else self.sample_ids[rows]
         taken._mask, taken._nonfinite = None if self._mask is None else self._mask[rows], {}
@@ -211,20 +216,17 @@ class MultiView:
             given = self.columns.get(name, tuple(wanted))
             if given == tuple(wanted):
                 continue
-            absent = [column for column in wanted if column not in given]
-            if absent:
+            if len(set(given)) < len(given) or len(set(wanted)) < len(wanted):
                 raise InputError(
-                    f"view {name!r} must have the columns of the fit; it lacks {len(absent)}: "
-                    f"{', '.join(absent[:3])}{', ...' if len(absent) > 3 else ''}."
+                    f"view {name!r} must have the columns of the fit in the order of the fit, "
+                    "since several have the same name; they differ. Give every column its own name."
                 )
-            extra = [column for column in given if column not in wanted]
-            if extra:
-                raise InputError(
-                    f"view {name!r} must have the columns of the fit; {len(extra)} are new: "
-                    f"{', '.join(extra[:3])}{', ...' if len(extra) > 3 else ''}. Remove them."
-                )
-            order = [given.index(column) for column in wanted]
-            ordered._views[name] = self._views[name][:, order]
+            match_columns(name, given, wanted)
+            view = self._views[name]
+            if isinstance(view, MixedTable):
+                ordered._views[name] = view.select(wanted)
+            else:
+                ordered._views[name] = view[:, [given.index(column) for column in wanted]]
             ordered.columns[name] = tuple(wanted)
         return ordered
 
@@ -236,6 +238,22 @@ class MultiView:
         return f"MultiView({len(self)} samples; {columns})"
 
 
+def match_columns(view: str, given: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse a view that lacks columns of the fit or has others, by their names."""
+    absent = [column for column in wanted if column not in given]
+    if absent:
+        raise InputError(
+            f"view {view!r} must have the columns of the fit; it lacks {len(absent)}: "
+            f"{', '.join(absent[:3])}{', ...' if len(absent) > 3 else ''}."
+        )
+    extra = [column for column in given if column not in wanted]
+    if extra:
+        raise InputError(
+            f"view {view!r} must have the columns of the fit; {len(extra)} are new: "
+            f"{', '.join(extra[:3])}{', ...' if len(extra) > 3 else ''}. Remove them."
+        )
+
+
 def _check_graph_rows(rows: np.ndarray, name: str, graphs: Sequence[str]) -> None:
     if name in graphs and not np.array_equal(rows, np.arange(len(rows))):
         raise InputError(
@@ -244,17 +262,32 @@ def _check_graph_rows(rows: np.ndarray, name: str, graphs: Sequence[str]) -> Non
         )
 
 
+def check_n_views(n_views: int) -> None:
+    """Refuse more views than any data has; readers call this before they read them."""
+    if n_views > MAX_VIEWS:
+        raise InputError(
+            f"data must have at most {MAX_VIEWS:,} views, since each gets a graph of its own; got "
+            f"{n_views:,}. Join views of one kind side by side."
+        )
+
+
 def check_views(
-    views: Any, *, may_lack_values: bool = False, sample_names: Sequence[str] | None = None
+    views: Any,
+    *,
+    may_lack_values: bool = False,
+    sample_names: Sequence[str] | None = None,
+    way_out: str = "",
 ) -> MultiView:
     """Convert the input of a user to a `MultiView`, and check it.
 
     Every view must be numeric, two-dimensional and not empty, and all must hold the same number
-    of samples. Samples may lack views, but not all of them. Values must be finite; with
-    `may_lack_values`, single values may be NaN. Errors name samples by `sample_names`, or else by
-    row number.
+    of samples. Samples may lack views, but not all of them. Values must be finite and at most
+    1e100; with `may_lack_values`, single values may be NaN. Errors name samples by
+    `sample_names`, or else by row number; `way_out` ends the error about single NaNs (see
+    `MissingValuesError`).
     """
     checked = views if isinstance(views, MultiView) else MultiView(views)
+    check_n_views(checked.n_views)
     for name, view in checked.items():
         if view.shape[0] == 0:
             raise InputError(
@@ -268,7 +301,7 @@ def check_views(
             )
     _check_present(checked, sample_names)
     for name in checked.names:
-        _check_finite(checked, name, may_lack_values)
+        _check_finite(checked, name, may_lack_values, way_out)
     return checked
 
 
@@ -283,24 +316,28 @@ def _check_present(views: MultiView, sample_names: Sequence[str] | None) -> None
         )
 
 
-def _check_finite(views: MultiView, name: str, may_lack_values: bool) -> None:
+def _check_finite(views: MultiView, name: str, may_lack_values: bool, way_out: str) -> None:
     rows = views.nonfinite_rows(name)
     bad = rows[views.present[rows, views.names.index(name)]]
     if not len(bad):
         return
     values = views[name][bad]
     values = values.data if isinstance(values, sparse.csr_array) else values
-    is_nan = bool(np.isnan(values).any())
-    if may_lack_values and not np.isinf(values).any():
-        return
-    raise InputError(
-        f"view {name!r} holds {'NaN' if is_nan else 'infinity'} (NaN or inf) in {len(bad)} of "
-        f"{len(views)} rows, the first is row {bad[0]}. Every value must be finite: remove or "
-        "fill these rows"
-        + (
-            ", or let manyview or mgcn-dns fill single values with missing='impute'. A row of "
-            "only NaN is a sample that lacks the view."
-            if is_nan
-            else "."
+    is_nan, is_infinite = bool(np.isnan(values).any()), bool(np.isinf(values).any())
+    largest = float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
+    if largest > MAX_MAGNITUDE and not is_infinite:
+        raise InputError(
+            f"view {name!r} holds values up to {largest:.3g} in magnitude, the first in row "
+            f"{bad[0]}. Values must be at most {MAX_MAGNITUDE:g}, so that their squares can be "
+            "computed: divide them, or take their logarithm."
         )
+    if may_lack_values and not is_infinite:
+        return
+    problem = (
+        f"view {name!r} holds {'NaN' if is_nan else 'infinity'} (NaN or inf) in {len(bad)} of "
+        f"{len(views)} rows, the first is row {bad[0]}. Every value must be finite."
     )
+    if np.isinf(values).any():
+        raise InputError(f"{problem} Fill or remove these rows.")
+    problem += " A row of only NaN is a sample that lacks the view."
+    raise MissingValuesError(problem, way_out=way_out)

@@ -107,6 +107,11 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         explainer = self.explainer()
         return explainer.view_effects(explainer.y_encoded if y is None else self._encode_labels(y))
 
+    def check_learned(self) -> None:
+        """Refuse graphs that the network cannot be run on again."""
+        super().check_learned()
+        self.explainer()
+
     def replay(self) -> NetworkReplay:
         """Return what runs the network again on the fitted samples."""
         selection = self._node_selection()

@@ -58,14 +58,14 @@ def run_on_dask(
                 if on_record is not None:
                     on_record(record)
             if time.monotonic() - last_heartbeat > HEARTBEAT_SECONDS:
-                store.heartbeat(running.values())
+                store.heartbeat()
                 last_heartbeat = time.monotonic()
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        for future, key in running.items():
+        for future in running:
             future.cancel()
-            store.release(key)
+        store.release()
         client.close()
     return Finished(n_recorded, interrupted)
 

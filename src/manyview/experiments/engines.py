@@ -35,18 +35,17 @@ def run_locally(
 ) -> Finished:
     """Run trials in processes of this machine, and record each one when it ends.
 
-    `retried` has the records of trials that are run again. Ctrl-C stops the processes and
-    releases their trials.
+    `retried` has the records of trials that are run again. Ctrl-C and SIGTERM stop the processes
+    and release their trials.
     """
     store = study.store
     bell = threading.Event()
-    workers = [
-        Worker(study.data_dir, store.cache_folder, limits, bell)
-        for _ in range(min(n_jobs, len(trials)))
-    ]
+    workers: list[Worker] = []
     left = dict(trials)
     n_recorded, last_heartbeat, interrupted = 0, time.monotonic(), False
     try:
+        for _ in range(min(n_jobs, len(trials))):
+            workers.append(Worker(study.data_dir, store.cache_folder, limits, bell))
         while True:
             for worker in workers:
                 if worker.key is None and left:
@@ -67,16 +66,14 @@ def run_locally(
                 if on_record is not None:
                     on_record(record)
             if time.monotonic() - last_heartbeat > HEARTBEAT_SECONDS:
-                store.heartbeat(worker.key for worker in workers if worker.key is not None)
+                store.heartbeat()
                 last_heartbeat = time.monotonic()
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        held = [worker.key for worker in workers if worker.key is not None]
         for worker in workers:
             worker.stop()
-        for key in held:
-            store.release(key)
+        store.release()
     return Finished(n_recorded, interrupted)
 
 

@@ -1,6 +1,7 @@
 """Limits of a trial: threads, time and memory."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
+CGROUPS, OWN_CGROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 @dataclass(frozen=True)
@@ -57,3 +59,32 @@ def memory_of(pid: int) -> float | None:
         return float(psutil.Process(pid).memory_info().rss / 2**30)
     except psutil.Error:
         return None
+
+
+def oom_kills() -> int | None:
+    """Count the processes of this cgroup that the system killed for lack of memory.
+
+    None if the system does not report it.
+    """
+    try:
+        lines = OWN_CGROUP.read_text().splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:  # version 2
+            files = [CGROUPS / path.lstrip("/") / "memory.events", CGROUPS / "memory.events"]
+        elif "memory" in controllers.split(","):
+            folder = CGROUPS / "memory"
+            files = [
+                folder / path.lstrip("/") / "memory.oom_control",
+                folder / "memory.oom_control",
+            ]
+        else:
+            continue
+        for file in files:
+            with suppress(OSError, ValueError):
+                counts = dict(line.split() for line in file.read_text().splitlines())
+                if "oom_kill" in counts:
+                    return int(counts["oom_kill"])
+    return None

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,19 @@ from manyview.base.parameters import parameter_path
 from manyview.data.splits import PROTOCOLS
 from manyview.errors import InputError, ManyviewError, PlanError, did_you_mean
 from manyview.experiments.artifacts import ARTIFACTS
+from manyview.experiments.plan_checks import (
+    MAX_TRIALS,
+    check_grid,
+    check_keys,
+    check_names,
+    check_paper,
+    check_ratios,
+    check_seeds,
+    check_table,
+    check_text,
+    check_values,
+    shown,
+)
 from manyview.experiments.trial import Trial
 from manyview.methods import find_method
 from manyview.validation import check_choice, check_number
@@ -115,6 +129,18 @@ class Plan:
             for ratio in entry.label_ratios
         }
 
+    @property
+    def n_trials(self) -> int:
+        """Return the number of trials, without listing them."""
+        return sum(
+            len(set(self.datasets) & set(entry.datasets))
+            * prod(map(len, entry.grid.values()))
+            * len(self.protocols)
+            * len(entry.label_ratios)
+            * len(entry.seeds)
+            for entry in self.entries
+        )
+
     def entry(self, name: str) -> Entry:
         """Return an entry by its name."""
         return next(entry for entry in self.entries if entry.name == name)
@@ -132,128 +158,114 @@ def load_plan(name: str) -> Plan:
     path = Path(name)
     if name in plan_names():
         text, origin = (PLANS / f"{name}.toml").read_text(encoding="utf-8"), f"plan {name!r}"
-    elif path.is_file():
+    elif _is_file(path):
         try:
             text, origin = path.read_text(encoding="utf-8"), str(path)
         except (OSError, UnicodeDecodeError) as error:
             raise PlanError(f"{path} cannot be read: {error}.") from error
     else:
         raise PlanError(
-            f"There is no plan {name!r}, and no file of that name."
+            f"There is no plan {shown(name)}, and no file of that name."
             f"{did_you_mean(name, plan_names())} The plans are: {', '.join(plan_names())}."
         )
     try:
         document = tomllib.loads(text)
-    except ValueError as error:
-        raise PlanError(f"{origin} is not TOML: {error}.") from error
-    return _plan(document, path.name.removesuffix(".toml"), origin)
+    except (ValueError, RecursionError) as error:
+        raise PlanError(f"{origin} is not TOML: {' '.join(str(error).split())}.") from error
+    try:
+        plan = _plan(document, path.name.removesuffix(".toml"), origin)
+    except PlanError:
+        raise
+    except ManyviewError as error:
+        raise PlanError(str(error)) from error
+    n_trials = plan.n_trials
+    if n_trials > MAX_TRIALS:
+        raise PlanError(
+            f"{origin} has {n_trials:,} trials, more than the {MAX_TRIALS:,} of one study; make "
+            "its grids smaller, or several plans of it."
+        )
+    return plan
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or that no file can have
+        return False
 
 
 def _plan(document: Mapping[str, Any], name: str, origin: str) -> Plan:
-    _check_keys(document, KEYS, origin)
+    check_keys(document, KEYS, origin)
     for needed in ("title", "datasets", "methods"):
-        if not document.get(needed):
+        if document.get(needed) in (None, "", [], {}):
             raise PlanError(f"{origin} must name its {needed}.")
-    datasets = _texts(document["datasets"], f"datasets of {origin}")
-    protocols = _texts(document.get("protocols", ["stratified"]), f"protocols of {origin}")
+    datasets = check_names(document["datasets"], f"datasets of {origin}")
+    protocols = check_names(document.get("protocols", ["stratified"]), f"protocols of {origin}")
+    for protocol in protocols:
+        check_choice(f"a protocol of {origin}", protocol, PROTOCOLS)
+    ratios = check_ratios(document.get("label_ratios", [0.1]), f"label_ratios of {origin}")
     defaults = {
         "datasets": datasets,
-        "label_ratios": document.get("label_ratios", [0.1]),
+        "label_ratios": ratios,
         "seeds": document.get("seeds", list(range(5))),
         "artifacts": document.get("artifacts", []),
     }
-    try:
-        for protocol in protocols:
-            check_choice(f"a protocol of {origin}", protocol, PROTOCOLS)
-        entries = tuple(
-            _entry(key, {**defaults, **given}, f"[methods.{key}] of {origin}")
-            for key, given in document["methods"].items()
-        )
-    except ManyviewError as error:
-        raise PlanError(str(error)) from error
+    entries = []
+    for key, given in check_table(document["methods"], f"methods of {origin}").items():
+        what = f"[methods.{key}] of {origin}"
+        check_text(key, f"the name of {what}")
+        entries.append(_entry(key, defaults | check_table(given, what), what))
+        for dataset in entries[-1].datasets:
+            check_choice(f"a data set of {what}", dataset, datasets)
     return Plan(
         name=name,
-        title=document["title"],
-        about=document.get("about", ""),
+        title=check_text(document["title"], f"title of {origin}"),
+        about=check_text(document.get("about", ""), f"about of {origin}"),
         datasets=tuple(datasets),
-        label_ratios=tuple(defaults["label_ratios"]),
+        label_ratios=tuple(ratios),
         protocols=tuple(protocols),
-        entries=entries,
-        paper=_paper(document.get("paper", {}), origin),
+        entries=tuple(entries),
+        paper=check_paper(document.get("paper", {}), origin),
     )
 
 
 def _entry(name: str, given: Mapping[str, Any], origin: str) -> Entry:
-    _check_keys(given, ENTRY_KEYS, origin)
-    method = find_method(given.get("method", name))
-    params = {key: _value(value) for key, value in given.get("params", {}).items()}
-    grid = {key: [_value(one) for one in values] for key, values in given.get("grid", {}).items()}
+    check_keys(given, ENTRY_KEYS, origin)
+    method = find_method(check_text(given.get("method", name), f"method of {origin}"))
+    params = check_table(given.get("params", {}), f"params of {origin}")
+    params = {key: check_values(one, f"{key} of {origin}") for key, one in params.items()}
+    grid = check_grid(given.get("grid", {}), f"grid of {origin}")
     if "random_state" in (*params, *grid):
         raise InputError(f"{origin} may not set random_state; use the plan's seeds.")
+    for key in params.keys() & grid.keys():
+        raise PlanError(f"{origin} sets {key!r} in its params and in its grid; choose one.")
     try:
         paths = {name: parameter_path(method(), name) for name in (*params, *grid)}
     except InputError as error:
         raise InputError(f"{origin}: {error}") from error
+    for path in paths.values():
+        if list(paths.values()).count(path) > 1:
+            raise PlanError(f"{origin} sets {path!r} twice, by two of its names.")
     if given.get("max_memory") is not None:
         check_number(f"max_memory of {origin}", given["max_memory"], above=0)
-    for ratio in given["label_ratios"]:
-        if isinstance(ratio, bool) or not isinstance(ratio, (int, float)) or not 0 < ratio < 1:
-            raise InputError(f"label_ratios of {origin} must be between 0 and 1; got {ratio!r}.")
-    for seed in given["seeds"]:
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise InputError(f"seeds of {origin} must be whole numbers from 0; got {seed!r}.")
-    for artifact in given["artifacts"]:
+    seeds = check_seeds(given["seeds"], f"seeds of {origin}")
+    ratios = check_ratios(given["label_ratios"], f"label_ratios of {origin}")
+    artifacts = given["artifacts"]
+    if artifacts != []:
+        check_names(artifacts, f"artifacts of {origin}")
+    for artifact in artifacts:
         check_choice(f"an artifact of {origin}", artifact, ARTIFACTS)
+    title = given.get("title", method.card.title if method.card.name == name else name)
     return Entry(
         name=name,
-        title=given.get("title", method.card.title if method.card.name == name else name),
+        title=check_text(title, f"title of {origin}"),
         method=method.card.name,
         params=params,
         grid=grid,
-        datasets=tuple(_texts(given["datasets"], f"datasets of {origin}")),
-        label_ratios=tuple(float(ratio) for ratio in given["label_ratios"]),
-        seeds=tuple(given["seeds"]),
-        artifacts=tuple(given["artifacts"]),
+        datasets=tuple(check_names(given["datasets"], f"datasets of {origin}")),
+        label_ratios=tuple(float(ratio) for ratio in ratios),
+        seeds=tuple(seeds),
+        artifacts=tuple(artifacts),
         paths=paths,
         max_memory=given.get("max_memory"),
     )
-
-
-def _value(value: Any) -> Any:
-    """Return None for "none", since TOML has no null."""
-    return None if value == "none" else value
-
-
-def _texts(value: Any, what: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise PlanError(f"{what} must be a list of names; got {value!r}.")
-    return value
-
-
-def _check_keys(given: Mapping[str, Any], allowed: Sequence[str], origin: str) -> None:
-    for key in given:
-        if key not in allowed:
-            raise PlanError(
-                f"{origin} has no setting {key!r}.{did_you_mean(key, allowed)} "
-                f"It may have: {', '.join(allowed)}."
-            )
-
-
-def _paper(
-    document: Mapping[str, Any], origin: str
-) -> dict[str, dict[str, dict[float, tuple[float, float]]]]:
-    try:
-        return {
-            dataset: {
-                entry: {
-                    float(ratio): (float(mean), float(std)) for ratio, (mean, std) in row.items()
-                }
-                for entry, row in rows.items()
-            }
-            for dataset, rows in document.items()
-        }
-    except (TypeError, ValueError, AttributeError) as error:
-        raise PlanError(
-            f"[paper] of {origin} must hold data set -> method -> "
-            '{ "ratio" = [mean, deviation] }.'
-        ) from error

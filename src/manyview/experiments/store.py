@@ -1,7 +1,9 @@
 """The store of a study: one record per trial, in a file that survives crashes.
 
-    STORE/records.jsonl     one JSON record per line; lines are only added
-    STORE/running/KEY       which process runs a trial; removed when it is recorded
+    STORE/records.jsonl     one JSON record per line, with a checksum; lines are only added
+    STORE/damaged.jsonl     damaged lines that the next runner took out of the records
+    STORE/running/KEY       which runner has a trial; removed when it is recorded
+    STORE/runners/ID        a runner; locked as long as it is alive
     STORE/cache/            intermediate results that trials have in common
     STORE/lock              held during a change
 
@@ -10,90 +12,100 @@ crash is skipped by readers and cut off by the next writer. Several runners may 
 from several machines with a common folder.
 """
 
-import json
 import os
-import socket
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
 from manyview.errors import DataFileError
+from manyview.experiments.claims import RUNNERS_NAME, RUNNING_NAME, Claims, Runner
+from manyview.experiments.records import TRIAL_FIELDS, Fields, LineCounts, as_line
+from manyview.system.files import write_whole
 
-RECORDS_NAME, RUNNING_NAME, CACHE_NAME, LOCK_NAME = "records.jsonl", "running", "cache", "lock"
+RECORDS_NAME, DAMAGED_NAME = "records.jsonl", "damaged.jsonl"
+CACHE_NAME, LOCK_NAME = "cache", "lock"
+OWN_NAMES = (RECORDS_NAME, DAMAGED_NAME, RUNNING_NAME, RUNNERS_NAME, CACHE_NAME, LOCK_NAME)
 DONE = "done"
-SILENT_AFTER = 300.0  # seconds without a heartbeat after which a remote runner counts as dead
-
-
-@dataclass(frozen=True)
-class Claim:
-    """The process that runs a trial."""
-
-    host: str
-    pid: int
-    started: float
-
-    @classmethod
-    def mine(cls) -> "Claim":
-        """Return the claim of this process."""
-        return cls(socket.gethostname(), os.getpid(), time.time())
-
-    def is_alive(self, file: Path) -> bool:
-        """Whether the process runs: here by its id, on other machines by its last heartbeat."""
-        if self.host == socket.gethostname():
-            return _process_runs(self.pid)
-        with suppress(OSError):
-            return time.time() - file.stat().st_mtime < SILENT_AFTER
-        return False
+ATTEMPT = "attempt"  # number of a record that replaces another, from 2
 
 
 class Store:
-    """Records of trials in a folder, by key."""
+    """Records of trials in a folder, by key.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    Parameters
+    ----------
+    fields
+        Fields that a record without a checksum must have, to be one.
+    """
+
+    def __init__(self, folder: Path, fields: Fields = TRIAL_FIELDS) -> None:
+        self.folder, self._fields = folder, fields
+        self._claims = Claims(folder)
         self._known: dict[str, dict[str, Any]] = {}
-        self._read_until = 0
+        self._counts = LineCounts(fields)
+        self._read_until, self._inode = 0, -1
 
     @property
     def cache_folder(self) -> Path:
         """Return the folder of intermediate results that trials have in common."""
         return self.folder / CACHE_NAME
 
-    def open(self) -> None:
-        """Make the folder and check that it can be written, before any work starts."""
+    def open(self) -> int:
+        """Make the folder, check that it can be written, and remove what crashes left.
+
+        Damaged lines are moved to another file, so that their trials run again.
+
+        Returns
+        -------
+        The number of lines that were moved.
+        """
         try:
             (self.folder / RUNNING_NAME).mkdir(parents=True, exist_ok=True)
-            probe = self.folder / RUNNING_NAME / f".probe-{socket.gethostname()}-{os.getpid()}"
+            probe = self.folder / RUNNING_NAME / ".probe"  # one name, so that a kill leaves none
             probe.write_bytes(b"x")
-            probe.unlink()
+            probe.unlink(missing_ok=True)  # another runner may have been quicker
         except OSError as error:
             raise self._not_written(error) from error
+        with self._lock():
+            self._claims.clear()
+            return self._set_damaged_aside()
 
     def records(self) -> dict[str, dict[str, Any]]:
-        """Return the last record of each key; unfinished lines are skipped."""
+        """Return the last record of each key; damaged and unfinished lines are skipped."""
         file = self.folder / RECORDS_NAME
         try:
-            size = file.stat().st_size
+            with file.open("rb") as stream:
+                state = os.fstat(stream.fileno())
+                if state.st_ino != self._inode or state.st_size < self._read_until:
+                    self._forget(state.st_ino)  # the file was replaced
+                stream.seek(self._read_until)
+                text = stream.read()
         except FileNotFoundError:
-            self._known, self._read_until = {}, 0
+            self._forget()
             return self._known
-        if size < self._read_until:  # the file was replaced
-            self._known, self._read_until = {}, 0
-        with file.open("rb") as stream:
-            stream.seek(self._read_until)
-            text = stream.read()
-        whole = text[: text.rfind(b"\n") + 1]
-        self._read_until += len(whole)
-        for line in whole.splitlines():
-            with suppress(ValueError, KeyError, TypeError):
-                record = json.loads(line)
+        except OSError as error:
+            raise DataFileError(
+                f"The records in {file} cannot be read: {error.strerror or error}."
+            ) from error
+        end = text.rfind(b"\n") + 1
+        self._read_until += end
+        self._counts.is_cut = end < len(text)
+        for line in text[:end].split(b"\n"):
+            record = self._counts.read(line)
+            if record is None:
+                continue
+            known = self._known.get(record["key"])
+            if known is None or _attempt(record) >= _attempt(known):
                 self._known[record["key"]] = record
         return self._known
+
+    def line_counts(self) -> LineCounts:
+        """Count the good, damaged and foreign lines of the records."""
+        self.records()
+        return self._counts
 
     def claim(
         self, keys: Iterable[str], *, retried: Mapping[str, dict[str, Any]] | None = None
@@ -108,61 +120,78 @@ class Store:
             for key in keys:
                 if key in records and records[key] != retried.get(key):
                     continue
-                file = self.folder / RUNNING_NAME / key
-                if self._claimed(file):
-                    continue
-                mine = Claim.mine()
-                file.write_text(json.dumps(vars(mine)))
-                return key
+                if self._claims.claim(key):
+                    return key
         return None
 
     def add(self, record: dict[str, Any]) -> None:
-        """Write a trial's record and release its claim."""
-        line = json.dumps(record, sort_keys=True, separators=(",", ":")) + "\n"
+        """Write a trial's record and release its claim.
+
+        A record that replaces another one of its key has the number of its attempt, so that the
+        order of the lines does not matter.
+        """
         with self._lock():
-            file = self.folder / RECORDS_NAME
-            with file.open("ab+") as stream:
-                end = _end_of_last_line(stream)
-                try:
+            replaced = self.records().get(record["key"])
+            if replaced is not None:
+                record = record | {ATTEMPT: _attempt(replaced) + 1}
+            self._append(RECORDS_NAME, as_line(record))
+            self._claims.release(record["key"])
+
+    def release(self, *keys: str) -> None:
+        """Release claims without a record; all that this object holds if none are named."""
+        if keys or self._claims.held:
+            with self._lock():
+                for key in keys or self._claims.held:
+                    self._claims.release(key)
+
+    def heartbeat(self) -> None:
+        """Show runners on other machines that this one is alive."""
+        self._claims.heartbeat()
+
+    def running(self) -> dict[str, Runner]:
+        """Return the claimed trials and their runners, of those that are alive."""
+        return self._claims.running()
+
+    def _forget(self, inode: int = -1) -> None:
+        self._known, self._counts = {}, LineCounts(self._fields)
+        self._read_until, self._inode = 0, inode
+
+    def _append(self, name: str, lines: bytes) -> None:
+        """Add whole lines to a file and flush them to disk; cut off a half-written one first."""
+        file = self.folder / name
+        is_new = not file.exists()
+        with file.open("ab+") as stream:
+            end = _end_of_last_line(stream)
+            try:
+                stream.truncate(end)
+                stream.write(lines)
+                stream.flush()
+                os.fsync(stream.fileno())
+            except OSError:
+                with suppress(OSError):
                     stream.truncate(end)
-                    stream.write(line.encode())
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                except OSError:
-                    with suppress(OSError):
-                        stream.truncate(end)
-                    raise
-            self._release(record["key"])
+                raise
+        if is_new:
+            _sync_folder(self.folder)
 
-    def release(self, key: str) -> None:
-        """Release a claim without a record."""
-        with self._lock():
-            self._release(key)
-
-    def heartbeat(self, keys: Iterable[str]) -> None:
-        """Show runners on other machines that these trials still run."""
-        for key in keys:
-            with suppress(OSError):
-                os.utime(self.folder / RUNNING_NAME / key)
-
-    def running(self) -> dict[str, Claim]:
-        """Return the claims of runners that are alive."""
-        found = {}
-        for file in sorted((self.folder / RUNNING_NAME).glob("[!.]*")):
-            claim = self._claimed(file)
-            if claim is not None:
-                found[file.name] = claim
-        return found
-
-    def _claimed(self, file: Path) -> Claim | None:
-        try:
-            claim = Claim(**json.loads(file.read_text()))
-        except (OSError, ValueError, TypeError):
-            return None
-        return claim if claim.is_alive(file) else None
-
-    def _release(self, key: str) -> None:
-        (self.folder / RUNNING_NAME / key).unlink(missing_ok=True)
+    def _set_damaged_aside(self) -> int:
+        n_damaged = self.line_counts().n_damaged
+        if not n_damaged:
+            return 0
+        file = self.folder / RECORDS_NAME
+        counts, kept, damaged = LineCounts(self._fields), b"", b""
+        *lines, _ = file.read_bytes().split(b"\n")  # the last one has no end
+        for line in lines:
+            n_before = counts.n_damaged
+            counts.read(line)
+            if counts.n_damaged > n_before:
+                damaged += line + b"\n"
+            else:
+                kept += line + b"\n"
+        self._append(DAMAGED_NAME, damaged)
+        write_whole(file, kept)
+        _sync_folder(self.folder)
+        return n_damaged
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -179,6 +208,11 @@ class Store:
         )
 
 
+def _attempt(record: Mapping[str, Any]) -> int:
+    number = record.get(ATTEMPT, 1)
+    return number if isinstance(number, int) else 1
+
+
 def _end_of_last_line(stream: Any) -> int:
     """Return the position after the last complete line of an open file."""
     end = stream.seek(0, os.SEEK_END)
@@ -193,11 +227,11 @@ def _end_of_last_line(stream: Any) -> int:
     return 0
 
 
-def _process_runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it runs, for another user
-        return True
-    return True
+def _sync_folder(folder: Path) -> None:
+    """Flush the names in a folder to disk, where the system can."""
+    with suppress(OSError, AttributeError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -37,8 +37,11 @@ class Explainer:
     temperature: float
     y_encoded: np.ndarray  # [sample] class numbers, -1 where unknown
 
-    def explain(self, row: int, names: Sequence[str]) -> Explanation:
-        """Explain the prediction of the sample in this row; `names` has one name per sample."""
+    def explain(self, row: int, names: Sequence[str], *, with_sources: bool = True) -> Explanation:
+        """Explain the prediction of the sample in this row; `names` has one name per sample.
+
+        Without the sources, which are many, an explanation takes a tenth of the time.
+        """
         logits = self.logits[row]
         probabilities = softmax(logits[None])[0]
         top_two = np.argsort(-logits, kind="stable")[:2]
@@ -63,7 +66,7 @@ class Explainer:
             temperature=self.temperature,
             itself=next((one for one in found if one.row == row), nothing),
             neighbors=_largest_first([one for one in found if one.row != row]),
-            sources=self._sources(row, top_two, names),
+            sources=self._sources(row, top_two, names) if with_sources else (),
             views=self._views(row, parts, fractions),
         )
 
@@ -168,7 +171,7 @@ class Explainer:
             row=row,
             name=names[row],
             given=self._label(self.y_encoded[row]),
-            prediction=self._label(self.logits[row].argmax()),
+            prediction=self._predictions[row],
             views={
                 view: fraction
                 for view, fraction in zip(self.view_graphs, fractions.tolist(), strict=False)
@@ -178,8 +181,18 @@ class Explainer:
             for_runner_up=float(part[1]),
         )
 
+    @cached_property
+    def _predictions(self) -> list[Any]:
+        """Predicted label of each sample."""
+        return [self._labels[number] for number in self.logits.argmax(axis=1).tolist()]
+
+    @cached_property
+    def _labels(self) -> list[Any]:
+        """The classes as Python objects."""
+        return list(self.classes.tolist())
+
     def _label(self, number: int | np.integer[Any]) -> Any:
-        return None if number == UNKNOWN else self.classes[[int(number)]].tolist()[0]
+        return None if number == UNKNOWN else self._labels[int(number)]
 
 
 @dataclass(frozen=True)

@@ -21,18 +21,31 @@ from manyview.graphs.knn_graph import find_neighbors, is_approximate
 from manyview.graphs.neighbors import Neighbors
 from manyview.system.config import get_config
 from manyview.system.files import whole_file
+from manyview.system.paths import expand_user
 
-SEARCH_VERSION = 1  # increased when the same features no longer give the same neighbors
+SEARCH_VERSION = 2  # increased when the same features no longer give the same neighbors
 BLOCK_ROWS = 2**14  # rows hashed at a time
 
 
 def cached_neighbors(
-    features: View, *, n_neighbors: int, metric: str, search: str, seed: int
+    features: View,
+    *,
+    n_neighbors: int,
+    metric: str,
+    search: str,
+    seed: int,
+    exact: Neighbors | None = None,
 ) -> Neighbors:
     """Find the neighbors of each sample, or read them from the cache folder.
 
     The folder is `cache_dir` of `config_context`; None caches nothing. A damaged file gives a
     warning and is replaced. A folder that cannot be written gives a warning, too.
+
+    Parameters
+    ----------
+    exact
+        Exact neighbors of the same features, if another step has searched them; they are used
+        unless the search is approximate.
     """
     cache_dir = get_config().cache_dir
     approximate = is_approximate(search, features.shape[0])
@@ -45,13 +58,16 @@ def cached_neighbors(
     }
     path = None
     if cache_dir is not None:
-        path = Path(cache_dir).expanduser() / f"neighbors-{content_key(features, settings)}.npz"
+        path = expand_user(cache_dir) / f"neighbors-{content_key(features, settings)}.npz"
         cached = _read(path, (features.shape[0], n_neighbors))
         if cached is not None:
             return cached
-    found = find_neighbors(
-        features, n_neighbors=n_neighbors, metric=metric, search=search, seed=seed
-    )
+    if exact is not None and not approximate and exact.indices.shape[1] == n_neighbors:
+        found = exact
+    else:
+        found = find_neighbors(
+            features, n_neighbors=n_neighbors, metric=metric, search=search, seed=seed
+        )
     if path is not None:
         _write(path, found)
     return found

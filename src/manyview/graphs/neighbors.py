@@ -9,8 +9,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.extmath import safe_sparse_dot
 
 from manyview.data.rows import View, row_blocks
+from manyview.graphs.nearest_columns import (
+    CosineProducts,
+    EuclideanProducts,
+    InnerProducts,
+    nearest_columns,
+    square_distances,
+)
 
 BLOCK_BYTES = 64 * 2**20  # one block of distances; bounds the memory
 POINT_BYTES = 2**28  # points converted to float64 at a time
@@ -73,19 +81,23 @@ def nearest_neighbors(
     indices = np.full((n_queries, n_neighbors), NO_NEIGHBOR, dtype=np.int64)
     distances = np.full((n_queries, n_neighbors), np.inf, dtype=np.float32)
     origin = _origin(queries, points) if metric == "euclidean" else None
+    rounding = _rounding(points)
     for columns in row_blocks(points, POINT_BYTES):
         part = _prepared(points[columns], metric, origin)
-        part_norms = square_norms(part)
+        part_norms, transposed = square_norms(part), _transposed(part)
         block = max(1, BLOCK_BYTES // (8 * part.shape[0]))
+        buffer = np.empty((min(block, n_queries), part.shape[0]))
         for start in range(0, n_queries, block):
             rows = slice(start, min(start + block, n_queries))
-            distance = _distances(
-                _prepared(queries[rows], metric, origin), part, part_norms, metric
-            )
+            asked = _prepared(queries[rows], metric, origin)
+            product = _product(asked, transposed, buffer)
             if among_themselves:
                 own = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
-                distance[own - rows.start, own - columns.start] = np.inf
-            found, reach = _smallest(distance, min(n_kept, part.shape[0]))
+                product[own - rows.start, own - columns.start] = -np.inf
+            products: InnerProducts = CosineProducts(product, rounding)
+            if metric != "cosine":
+                products = EuclideanProducts(product, square_norms(asked), part_norms, rounding)
+            found, reach = nearest_columns(products, min(n_kept, part.shape[0]))
             found, reach = _nearer(
                 (indices[rows], distances[rows]), (found + columns.start, reach), n_kept
             )
@@ -149,12 +161,15 @@ def mean_distance(features: View) -> float:
     if isinstance(features, np.ndarray):
         features = features - features.mean(axis=0)
     n_samples = features.shape[0]
-    point_norms = square_norms(features)
+    point_norms, transposed = square_norms(features), _transposed(features)
     block = max(1, BLOCK_BYTES // (8 * n_samples))
+    buffer = np.empty((min(block, n_samples), n_samples))
     total = 0.0
     for start in range(0, n_samples, block):
         queries = features[start : start + block]
-        total += float(np.sqrt(_square_distances(queries, features, point_norms)).sum())
+        scale = square_norms(queries)[:, None] + point_norms
+        product = _product(queries, transposed, buffer)
+        total += float(np.sqrt(square_distances(scale, product, _rounding(features))).sum())
     return float(total / n_samples**2)
 
 
@@ -216,47 +231,25 @@ def _float64(features: View) -> View:
     return features.astype(np.float64)
 
 
-def _distances(queries: View, points: View, point_norms: np.ndarray, metric: str) -> np.ndarray:
-    if metric == "cosine":
-        product, rounding = _product(queries, points), _rounding(points)
-        distance = 1.0 - product
-        distance[distance < rounding] = 0.0  # duplicates
-        distance[np.abs(product) < rounding] = np.inf
-        return np.asarray(distance, dtype=np.float32)
-    return np.asarray(_square_distances(queries, points, point_norms), dtype=np.float32)
+def _transposed(points: View) -> View:
+    """Transpose once what is multiplied many times."""
+    if isinstance(points, sparse.csr_array):
+        return sparse.csr_array(points.T)
+    return points.T
 
 
-def _square_distances(queries: View, points: View, point_norms: np.ndarray) -> np.ndarray:
-    scale = square_norms(queries)[:, None] + point_norms
-    distance = scale - 2.0 * _product(queries, points)
-    distance[distance < _rounding(points) * scale] = 0.0  # duplicates
-    return np.asarray(distance)
+def _product(queries: View, transposed: View, buffer: np.ndarray) -> np.ndarray:
+    """Multiply queries with transposed points; dense, in the buffer if both are dense.
 
-
-def _product(queries: View, points: View) -> np.ndarray:
-    product: Any = queries @ points.T
-    return product if isinstance(product, np.ndarray) else np.asarray(product.toarray())
+    Memory that is new in every block would take half as long again as the product.
+    """
+    if isinstance(queries, np.ndarray) and isinstance(transposed, np.ndarray):
+        return np.matmul(queries, transposed, out=buffer[: len(queries)])
+    return np.asarray(safe_sparse_dot(queries, transposed, dense_output=True))
 
 
 def _rounding(points: View) -> float:
     return float((points.shape[1] + 8) * np.finfo(np.float64).eps)
-
-
-def _smallest(distance: np.ndarray, n_kept: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find each row's smallest entries, sorted; ties are ordered by column."""
-    picked = np.argpartition(distance, n_kept - 1, axis=1)[:, :n_kept]
-    picked.sort(axis=1)
-    reach = np.take_along_axis(distance, picked, axis=1)
-    last = reach.max(axis=1, keepdims=True, initial=-np.inf)
-    is_tied = np.isfinite(last[:, 0]) & ((distance <= last).sum(axis=1) > n_kept)
-    if is_tied.any():  # of those tied for the last places, take the lowest columns
-        below, equal = distance[is_tied] < last[is_tied], distance[is_tied] == last[is_tied]
-        n_open = n_kept - below.sum(axis=1, keepdims=True)
-        kept = below | (equal & (np.cumsum(equal, axis=1, dtype=np.int32) <= n_open))
-        picked[is_tied] = np.nonzero(kept)[1].reshape(-1, n_kept)
-        reach = np.take_along_axis(distance, picked, axis=1)
-    order = np.argsort(reach, axis=1, kind="stable")
-    return np.take_along_axis(picked, order, axis=1), np.take_along_axis(reach, order, axis=1)
 
 
 def _nearer(

@@ -73,13 +73,14 @@ def prepare_views(
     `search` is "exact", "approximate", or "auto" (see `find_neighbors`). `seed` seeds an
     approximate search and the sample of rows that `choose_scalings` compares.
     """
-    scalings = choose_scalings(
+    choice = choose_scalings(
         views,
         scaling_by_view(scaling, views, (AUTO, *SCALINGS)),
         n_neighbors=n_neighbors,
         metric=metric,
         seed=seed,
     )
+    scalings = choice.kinds
     scalers = fit_scalers(views, scalings)
     features = scale_views(views, scalers)
     graphs, recalls = {}, {}
@@ -94,6 +95,7 @@ def prepare_views(
             metric=metric,
             search=search,
             seed=seed,
+            exact=choice.neighbors.get((name, scalings[name])),
         )
         if rows is not None:
             found = found.among(rows, len(views))

@@ -93,22 +93,22 @@ class GraphSupport:
             return support
         return replace(support, order=torch.from_numpy(order.astype(integer)))
 
-    @property
+    @cached_property
     def n_samples(self) -> int:
         """Number of samples m."""
         return len(self.row_starts) - 1
 
-    @property
+    @cached_property
     def n_edges(self) -> int:
         """Number of stored edges: both directions, and the diagonal."""
         return len(self.columns)
 
-    @property
+    @cached_property
     def n_undirected(self) -> int:
         """Number of undirected edges between different samples."""
         return len(self.upper_rows)
 
-    @property
+    @cached_property
     def n_pairs(self) -> int:
         """Number of undirected edges and loops."""
         return self.n_undirected + self.n_samples

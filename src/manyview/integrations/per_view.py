@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from manyview.data.coerce import as_matrix
 from manyview.data.cross_validation import TransductiveViews
 from manyview.data.labels import UNKNOWN, check_labels
+from manyview.data.mixed_table import MixedTable
 from manyview.data.rows import scatter_rows
 from manyview.data.views import MultiView, check_views
 from manyview.errors import InputError
@@ -21,7 +22,8 @@ class PerView(TransformerMixin, BaseEstimator):
 
     Each view gets its own copy, fitted on the samples that have the view; samples that lack it
     still lack it in the result. Graphs, and views that a dict does not name, do not change. The
-    result is a `MultiView`, so a method can follow in a `Pipeline`.
+    result is a `MultiView`, so a method can follow in a `Pipeline`. A view whose columns are not
+    all numbers reaches its transformer as a pandas frame, as skrub's TableVectorizer takes it.
 
     Parameters
     ----------
@@ -101,7 +103,7 @@ class PerView(TransformerMixin, BaseEstimator):
             if y_encoded is not None:
                 rows = rows[y_encoded[rows] != UNKNOWN]
             own = None if y_encoded is None else y_encoded[rows]
-            self.transformers_[name] = clone(transformer).fit(views[name][rows], own)
+            self.transformers_[name] = clone(transformer).fit(_table(views, name, rows), own)
         return self
 
     def transform(self, X: Any) -> MultiView | TransductiveViews:
@@ -119,7 +121,7 @@ class PerView(TransformerMixin, BaseEstimator):
             rows = _rows_of(views, name)
             if not len(rows):
                 rows = np.arange(1)  # one row, for the number of columns
-            values = as_matrix(transformer.transform(views[name][rows]), name)
+            values = as_matrix(transformer.transform(_table(views, name, rows)), name)
             changed[name] = scatter_rows(values, rows, len(views))
             if hasattr(transformer, "get_feature_names_out"):
                 named = transformer.get_feature_names_out(self.columns_.get(name))
@@ -136,6 +138,12 @@ class PerView(TransformerMixin, BaseEstimator):
 
     def _check_views(self, X: Any) -> MultiView:
         return check_views(X.views if isinstance(X, TransductiveViews) else X, may_lack_values=True)
+
+
+def _table(views: MultiView, name: str, rows: np.ndarray) -> Any:
+    """Return rows of a view, a data frame if its columns are not all numbers."""
+    table = views[name][rows]
+    return table.to_frame() if isinstance(table, MixedTable) else table
 
 
 def _rows_of(views: MultiView, name: str) -> np.ndarray:

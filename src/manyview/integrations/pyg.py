@@ -12,6 +12,7 @@ from torch import Tensor
 
 from manyview.data.checksums import views_checksum
 from manyview.data.dataset import Dataset
+from manyview.data.encoding import encode_views, fit_encoders
 from manyview.data.io.reading import import_extra
 from manyview.data.label_values import describe_labels
 from manyview.data.labels import UNKNOWN, check_labels
@@ -48,7 +49,10 @@ def to_pyg(source: Any, labels: Any = None) -> Any:
         if labels is not None:
             raise InputError("labels are for views; a fitted model uses those of its fit.")
         return _from_model(source, library)
-    views = check_views(source)
+    views = source if isinstance(source, MultiView) else MultiView(source)
+    views = check_views(
+        encode_views(views, fit_encoders(views)), way_out="Fill or remove these rows."
+    )
     graphs = [name for name in views.names if name in views.graph_names]
     data = library.Data() if len(graphs) < 2 else library.HeteroData()
     nodes = data if len(graphs) < 2 else data[NODES]

@@ -215,17 +215,19 @@ def _multiply(matrix: Tensor, hidden: Tensor) -> Tensor:
 
 def _dots_on_pairs(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
     """Compute L_i . R_j + L_j . R_i for each pair of nodes, L_i . R_i for each loop: [pair]."""
-    rows = left.any(dim=1).nonzero().squeeze(1)
+    rows = left.abs().amax(dim=1).nonzero().squeeze(1)  # a tenth of the time of any()
     if 2 * len(rows) < len(left):
         return _dots_of_rows(support, left, right, rows)
-    return torch.cat(
-        [
-            _dots_above_diagonal(
-                support, torch.cat([left, right], dim=1), torch.cat([right, left], dim=1)
-            ),
-            torch.linalg.vecdot(left, right),
-        ]
+    dots = left.new_zeros(support.n_pairs)
+    _sample_into(
+        dots[: support.n_undirected],
+        support.upper_starts,
+        support.upper_columns,
+        torch.cat([left, right], dim=1),
+        torch.cat([right, left], dim=1),
     )
+    torch.linalg.vecdot(left, right, out=dots[support.n_undirected :])
+    return dots
 
 
 def _dots_of_rows(support: GraphSupport, left: Tensor, right: Tensor, rows: Tensor) -> Tensor:
@@ -255,9 +257,15 @@ def _dots_above_diagonal(support: GraphSupport, left: Tensor, right: Tensor) -> 
 
 def _sampled(row_starts: Tensor, columns: Tensor, left: Tensor, right: Tensor) -> Tensor:
     """Compute the entries of L R^T that a CSR pattern lists, and no others."""
-    shape = (len(left), len(right))
-    pattern = csr_tensor(row_starts, columns, left.new_zeros(len(columns)), shape)
+    return _sample_into(left.new_zeros(len(columns)), row_starts, columns, left, right)
+
+
+def _sample_into(
+    values: Tensor, row_starts: Tensor, columns: Tensor, left: Tensor, right: Tensor
+) -> Tensor:
+    """Write the entries of L R^T that a CSR pattern lists over `values`, which are 0."""
+    pattern = csr_tensor(row_starts, columns, values, (len(left), len(right)))
     torch.sparse.sampled_addmm(
         pattern, left.contiguous(), right.contiguous().t(), beta=0.0, out=pattern
     )
-    return pattern.values()
+    return values

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from manyview.callbacks.context import FitContext
 from manyview.errors import InputError, warn_user
+from manyview.network.adam import Adam
 from manyview.network.checkpoints import BestWeights, MeanWeights
 from manyview.system.progress import epoch_progress
 
@@ -86,7 +87,9 @@ def labeled_cross_entropy(
     return nn.functional.cross_entropy(logits, labels, weight=class_weight)
 
 
-def distillation_loss(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+def distillation_loss(
+    logits: Tensor, targets: Tensor, weights: Tensor, target_terms: Tensor | None = None
+) -> Tensor:
     """Weighted mean Kullback-Leibler divergence of the predictions from soft targets.
 
         sum_i w_i sum_c t_ic log(t_ic / p_ic) / sum_i w_i
@@ -95,8 +98,11 @@ def distillation_loss(logits: Tensor, targets: Tensor, weights: Tensor) -> Tenso
     ------
     logits, targets : [sample, class]
     weights : [sample]
+    target_terms : [sample, class], t log t if already computed
     """
-    divergence = nn.functional.kl_div(logits.log_softmax(dim=1), targets, reduction="none")
+    if target_terms is None:
+        target_terms = torch.xlogy(targets, targets)
+    divergence = target_terms - targets * logits.log_softmax(dim=1)
     return weights @ divergence.sum(dim=1) / weights.sum()
 
 
@@ -152,9 +158,8 @@ def train(
     """
     is_labeled = (labels >= 0).nonzero().squeeze(1)
     known = labels[is_labeled]
-    optimizer = torch.optim.Adam(
-        _decay_groups(network, weight_decay, not_decayed), lr=learning_rate, fused=True
-    )
+    target_terms = None if soft_targets is None else torch.xlogy(soft_targets[0], soft_targets[0])
+    optimizer = Adam(_decay_groups(network, weight_decay, not_decayed), learning_rate=learning_rate)
     curve = TrainingCurve()
     best = BestWeights(network)
     mean = MeanWeights(network, WINDOW)
@@ -164,14 +169,15 @@ def train(
         logits = every_logits[is_labeled]
         loss = loss_of(logits, known, class_weight)
         if soft_targets is not None:
-            loss = loss + distillation_loss(every_logits, *soft_targets)
+            loss = loss + distillation_loss(every_logits, *soft_targets, target_terms)
         return logits, loss
 
     try:
         for _ in range(max_epochs):
             if before_epoch is not None:
                 before_epoch()
-            network.train()
+            if not network.training:
+                network.train()
             logits, loss = run()
             if not isfinite(loss.item()):
                 raise InputError(
@@ -301,14 +307,10 @@ def train_network(
 
 def _decay_groups(
     network: nn.Module, weight_decay: float, not_decayed: Collection[nn.Parameter]
-) -> list[dict[str, Any]]:
+) -> list[tuple[list[nn.Parameter], float]]:
     excluded = {id(parameter) for parameter in not_decayed}
     decayed = [parameter for parameter in network.parameters() if id(parameter) not in excluded]
-    groups = [
-        {"params": decayed, "weight_decay": weight_decay},
-        {"params": list(not_decayed), "weight_decay": 0.0},
-    ]
-    return [group for group in groups if group["params"]]
+    return [(decayed, weight_decay), (list(not_decayed), 0.0)]
 
 
 def pick_device(device: str) -> torch.device:

@@ -20,7 +20,7 @@ def catalog_text(cards: Iterable[tuple[DatasetCard, bool]]) -> str:
             card.name,
             card.paper_name or "-",
             f"{card.n_samples:,}",
-            _features(card),
+            features_text(card),
             f"{card.n_classes:,}",
             "yes" if here else "no",
         )
@@ -38,13 +38,15 @@ def card_text(card: DatasetCard, here: bool, width: int) -> str:
         ("Name", [f"{card.name}: {card.title}"]),
         ("In the paper", [card.paper_name or "not used"]),
         ("Samples", [f"{card.n_samples:,} {card.kind}, {card.n_classes:,} classes"]),
-        ("Features", [_features(card)]),
+        ("Features", [features_text(card)]),
         ("Views", [names]),
         ("Source", [card.source]),
         ("Defects", list(card.defects) or ["none known"]),
         ("File", [place if here else f"{place}, not found: set MANYVIEW_DATA or --data-dir"]),
         ("SHA-256", [card.sha256 or "unknown"]),
     ]
+    if card.git_blob is not None:
+        sections.append(("Git blob", [card.git_blob]))
     return set_sections(sections, width)
 
 
@@ -53,9 +55,11 @@ def card_document(card: DatasetCard, here: bool) -> dict[str, Any]:
     return {**asdict(card), "here": here}
 
 
-def _features(card: DatasetCard) -> str:
+def features_text(card: DatasetCard) -> str:
+    """Write the numbers of features and graphs of a data set."""
     sizes = "/".join(map(str, card.n_features))
-    return f"{sizes} + {card.n_graphs} graphs" if card.n_graphs else sizes
+    graphs = f"{card.n_graphs} graph{'' if card.n_graphs == 1 else 's'}" if card.n_graphs else ""
+    return " + ".join(filter(None, [sizes, graphs]))
 
 
 def methods_text(methods: "Iterable[type[MultiViewClassifier]]", width: int) -> str:

@@ -1,10 +1,12 @@
 """Tuning results and labeling proposals as text for a terminal."""
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 from manyview.active_learning.proposed_run import Proposal
 from manyview.experiments.estimate import format_duration
+from manyview.experiments.store import DAMAGED_NAME, RECORDS_NAME
 from manyview.report.layout import set_sections, set_table
 from manyview.runs.settings import RunSettings
 from manyview.tuning.search import Step
@@ -33,6 +35,12 @@ def tuning_text(tuned: TunedData, width: int) -> str:
     if tuning.candidates_:
         tried = f"{n_tried} configurations in {format_duration(tuning.seconds)}"
         sections.append(("Tried", [tried + STOPPED.get(tuning.stopped_, "")]))
+    if tuning.n_damaged_:
+        lines = "1 damaged line" if tuning.n_damaged_ == 1 else f"{tuning.n_damaged_} damaged lines"
+        damaged = (
+            f"{lines} of {RECORDS_NAME} went to {DAMAGED_NAME}; what was lost was tried again."
+        )
+        sections.append(("Note", [damaged]))
     sections += [("", [""]), ("Result", [tuning.note_.replace("force=True", "--force"), ""])]
     result = sections[-1][1]
     result += [_params_table(tuned), ""]
@@ -88,14 +96,22 @@ def step_line(step: Step) -> str:
     return f"{what}: {score} ({format_duration(candidate.seconds)}{left})"
 
 
-def proposal_text(proposal: Proposal, width: int) -> str:
-    """List the samples to label next, with their current predictions."""
+def proposal_text(
+    proposal: Proposal, width: int, out: Path | None = None, *, replaced: bool = False
+) -> str:
+    """List the samples to label next, with their current predictions, and the file to fill in."""
     rows = [
         (name, str(label), f"{probability:.2f}") for name, label, probability in proposal.rows()
     ]
     listed = set_table(("sample_id", "prediction", "probability"), rows, "<<>")
     n_open = f"{len(rows)} of {proposal.n_unlabeled:,} unlabeled samples ({proposal.strategy})"
     sections = [("Run", [str(proposal.folder)]), ("Label next", [n_open, "", listed])]
+    if out is not None:
+        instead = " (in place of one without labels)" if replaced else ""
+        use = (
+            f"fill in the column label, then fit again with --labels {shlex.quote(str(out))} added"
+        )
+        sections += [("", [""]), ("File", [f"{out}{instead}", use])]
     return set_sections(sections, width)
 
 

@@ -8,8 +8,8 @@ from manyview.errors import InputError
 from manyview.estimators.mixins import NetworkOutputsMixin
 from manyview.explain.records import Explanation, ViewEffect, find_sample
 from manyview.methods import METHODS, find_method
-from manyview.runs.predicting import match_views
-from manyview.runs.records import FORMAT_VERSION, read_record, read_sample_ids
+from manyview.runs.predicting import load_new, match_views
+from manyview.runs.records import FORMAT_VERSION, fitted_ids, read_record
 from manyview.runs.sources import DataSource
 
 
@@ -55,13 +55,13 @@ def explain_run(
             f"that can: {', '.join(able)}."
         )
     model = method.load(folder)
-    ids = read_sample_ids(folder, len(model.transduction_))
+    ids = fitted_ids(model, folder)
     explainer = model.explainer()
     explanation = None
     if sample is not None and source is None:
         explanation = explainer.explain(find_sample(sample, ids, len(ids)), ids)
     elif sample is not None and source is not None:
-        data = source.load(record["params"].get("missing"))
+        data = load_new(source, record, folder, model.column_kinds_)
         views, new_ids = match_views(data, record["data"], []), list(map(str, data.sample_ids))
         explanation = model.explain_new(views, sample, new_ids=new_ids, sample_ids=ids)
     return RunReasons(

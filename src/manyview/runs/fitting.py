@@ -2,22 +2,23 @@
 
 import json
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from manyview.base.classifier import MultiViewClassifier
 from manyview.base.summary import FitSummary
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known, shown_names
+from manyview.data.mixed_table import MixedTable
 from manyview.data.splits import hide_labels
-from manyview.errors import CalibrationWarning, DataFileError, DataWarning, InputError
+from manyview.errors import DataFileError, InputError
 from manyview.estimators.calibration import expected_calibration_error
+from manyview.estimators.mixins import NetworkOutputsMixin
+from manyview.methods import find_method
 from manyview.runs.abstaining import (
     abstain,
     check_class_names,
@@ -25,7 +26,8 @@ from manyview.runs.abstaining import (
     means_unknown,
 )
 from manyview.runs.annotated_copy import write_annotated_copy
-from manyview.runs.folder import check_free, not_written, staged_folder
+from manyview.runs.folder import NOTHING_LEFT, check_free, check_room, staged_folder
+from manyview.runs.recorded_warnings import record_warnings
 from manyview.runs.records import (
     HISTORY_NAME,
     PREDICTIONS_NAME,
@@ -39,11 +41,11 @@ from manyview.runs.records import (
     csv_text,
     score,
 )
+from manyview.runs.scaling import scaling_advice, scaling_used
 from manyview.runs.settings import RunSettings, flat_params
-from manyview.system.files import write_whole
+from manyview.system.files import not_written, write_whole
 
 N_LEAST_CONFIDENT = 5
-RECORDED_WARNINGS = (ConvergenceWarning, CalibrationWarning, DataWarning)
 # Makes more files of the folder (name -> content) from the record, the data, the labels the method
 # saw and the model.
 ExtraFiles = Callable[[Run, Dataset, np.ndarray, Any], Mapping[str, str]]
@@ -63,18 +65,20 @@ def fit_run(
     settings.check()
     if settings.out is not None:
         check_free(settings.out)
-    data = settings.source.load(settings.params.get("missing"))
+    data = settings.load()
     labels = labels_to_show(data, settings)
     if settings.abstain_below is not None:
         check_class_names(labels[is_known(labels)])
     folder = settings.out or Path("runs") / default_name(data, settings)
+    check_room(folder, least_size(data, settings.method))
     with staged_folder(folder) as stage:
         model = settings.build_model(verbose=verbose)
         start = perf_counter()
-        messages = _fit(model, data, labels)
+        _, messages = record_warnings(lambda: model.fit(data.views, labels))
         seconds = perf_counter() - start
         if verbose:
             model.set_params(verbose=False)  # a saved model prints nothing
+        model.sample_ids_ = np.array([str(name) for name in data.sample_ids], dtype=object)
         run = _record(settings, folder, data, labels, model, seconds, messages)
         extras = {} if extra_files is None else extra_files(run, data, labels, model)
         _write(run, stage, data, labels, model, extras)
@@ -113,21 +117,24 @@ def default_name(data: Dataset, settings: RunSettings) -> str:
     return f"{name}-{settings.method}-seed{settings.seed}"
 
 
-def _fit(model: MultiViewClassifier, data: Dataset, labels: np.ndarray) -> list[str]:
-    """Fit, and return the warnings to record; other warnings are raised as usual."""
-    with warnings.catch_warnings(record=True) as caught:
-        for category in RECORDED_WARNINGS:
-            warnings.simplefilter("always", category)
-        model.fit(data.views, labels)
-    messages = []
-    for warning in caught:
-        if issubclass(warning.category, RECORDED_WARNINGS):
-            messages.append(" ".join(str(warning.message).split()))
-        else:
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
-    return messages
+def least_size(data: Dataset, method: str) -> int:
+    """Estimate the bytes of a run's folder, rather too few than too many.
+
+    Methods with a network store the features of all samples, as 4-byte numbers, and their graphs;
+    the others store little more than the predictions.
+    """
+    n_samples = len(data.views)
+    if not issubclass(find_method(method), NetworkOutputsMixin):
+        return 100 * n_samples
+    return 1000 * n_samples + sum(_n_bytes(view) for _, view in data.views.items()) // 2
+
+
+def _n_bytes(view: Any) -> int:
+    if isinstance(view, np.ndarray):
+        return view.nbytes
+    if isinstance(view, MixedTable):
+        return 8 * view.shape[0] * view.shape[1]
+    return sum(part.nbytes for part in (view.data, view.indices, view.indptr))
 
 
 def _record(
@@ -173,7 +180,8 @@ def _record(
             stopped=None if curve is None else curve.stopped,
             neighbor_recall=summary.neighbor_recall,
             n_networks=summary.n_networks,
-            scaling=summary.scaling,
+            scaling=scaling_used(model, data.views),
+            scaling_advice=scaling_advice(model, data.views),
         ),
         classes=tuple(
             ClassRecord(
@@ -241,7 +249,7 @@ def _write(
     except (DataFileError, OSError) as error:
         # Name the folder the user asked for, not the temporary one.
         cause = error.__cause__ if isinstance(error, DataFileError) else error
-        raise not_written(run.folder, cause or error) from error
+        raise not_written(run.folder, cause or error, NOTHING_LEFT) from error
 
 
 def _predictions(

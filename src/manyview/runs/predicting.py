@@ -7,14 +7,27 @@ from typing import Any
 
 import numpy as np
 
+from manyview.base.persistence import TENSORS_NAME, TREE_NAME
 from manyview.data.dataset import Dataset
 from manyview.data.views import MultiView
-from manyview.errors import DataFileError, InputError
+from manyview.errors import DataFileError, InputError, MissingValuesError
 from manyview.methods import find_method
 from manyview.runs.abstaining import UNKNOWN_WORD, abstain, check_class_names
-from manyview.runs.records import FORMAT_VERSION, DataRecord, Scores, csv_text, read_record, score
+from manyview.runs.recorded_warnings import record_warnings
+from manyview.runs.records import (
+    FORMAT_VERSION,
+    PREDICTIONS_NAME,
+    RUN_NAME,
+    DataRecord,
+    Scores,
+    csv_text,
+    read_record,
+    recorded_id_columns,
+    score,
+)
 from manyview.runs.sources import DataSource
-from manyview.system.files import write_whole
+from manyview.system.files import check_writable, write_whole
+from manyview.system.paths import expand_user
 from manyview.validation import check_fraction
 
 
@@ -30,7 +43,8 @@ class Prediction:
     labels: np.ndarray
     probabilities: np.ndarray
     scores: Scores | None  # none if the new data have no labels
-    notes: tuple[str, ...]  # how the new views were matched with those of the run
+    # how the new views were matched with those of the run, and how they are unlike them
+    notes: tuple[str, ...]
     abstain_below: float | None = None
 
     @property
@@ -91,7 +105,7 @@ def predict_run(
     model = method.load(folder)
     if abstain_below is not None:
         check_class_names(model.classes_)
-    data = source.load(record["params"].get("missing"))
+    data = load_new(source, record, folder, model.column_kinds_)
     notes: list[str] = []
     views = match_views(data, fitted, notes)
     if data.sha256 == fitted["sha256"]:
@@ -99,7 +113,8 @@ def predict_run(
             "These are the data of the fit, labeled as if they were new. The predictions of the "
             f"fit are in {folder / 'predictions.csv'}."
         )
-    probabilities = model.predict_proba(views)
+    probabilities, warned = record_warnings(lambda: model.predict_proba(views))
+    notes += [sentence[:1].upper() + sentence[1:] for sentence in warned]
     labels = model.classes_[probabilities.argmax(axis=1)]
     return Prediction(
         folder=folder,
@@ -114,17 +129,43 @@ def predict_run(
     )
 
 
+def load_new(
+    source: DataSource, record: dict[str, Any], folder: Path, kinds: dict[str, dict[str, str]]
+) -> Dataset:
+    """Read new data by the run's rules for missing cells and ids, with its `kinds` of columns."""
+    missing = record["params"].get("missing")
+    try:
+        return source.load(missing, kinds, recorded_id_columns(record))
+    except MissingValuesError as error:
+        refit = (
+            f", or fit {folder} again with `--missing impute`, which fills single cells with the "
+            "mean of their column in the fit"
+        )
+        can_refit = "missing" in record["params"]
+        raise error.advising(f"Fill or remove these rows{refit if can_refit else ''}.") from None
+
+
 def write_predictions(prediction: Prediction, file: Path) -> None:
     """Write the labels as CSV, replacing the file."""
     write_whole(file, prediction.csv())
 
 
-def check_writable(file: Path) -> None:
-    """Refuse a file that cannot be written, before any work starts."""
-    if file.is_dir():
-        raise DataFileError(f"The output must be a file; {file} is a folder.")
-    if not file.parent.is_dir():
-        raise DataFileError(f"There is no folder {file.parent} to write {file.name} in.")
+def check_output(file: Path, folder: Path, source: DataSource) -> None:
+    """Refuse, before any work starts, a file that cannot be written or that the work reads.
+
+    Other files are replaced.
+    """
+    check_writable(file)
+    if not file.is_file():
+        return
+    given: Any = source.labels or ()
+    labels = [expand_user(one) for one in ((given,) if isinstance(given, str) else given)]
+    model = [folder / name for name in (RUN_NAME, PREDICTIONS_NAME, TREE_NAME, TENSORS_NAME)]
+    for read in (*source.paths(), *labels, *model):
+        if read.exists() and file.samefile(read):
+            raise DataFileError(
+                f"The output {file} is a file that this command reads. Name another with --out."
+            )
 
 
 def match_views(data: Dataset, fitted: dict[str, Any], notes: list[str]) -> MultiView:

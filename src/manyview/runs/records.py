@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import f1_score, recall_score
 
+from manyview.base.classifier import MultiViewClassifier
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known
 from manyview.errors import DataFileError, did_you_mean
@@ -22,6 +23,12 @@ from manyview.runs.sources import DataSource
 
 FORMAT, FORMAT_VERSION = "manyview run", 2
 PACKAGES = ("manyview", "torch", "numpy", "scipy", "scikit-learn")
+# Fields of a run's record that are used with its model, and their types.
+NEEDED: dict[str, Any] = {
+    "method": str,
+    "params": dict,
+    "data": {"sha256": str, "views": dict, "graphs": list},
+}
 RUN_NAME, PREDICTIONS_NAME, HISTORY_NAME = "run.json", "predictions.csv", "history.csv"
 
 
@@ -37,6 +44,7 @@ class DataRecord:
     graphs: tuple[str, ...]
     classes: tuple[Any, ...]
     notes: tuple[str, ...]
+    id_columns: dict[str, str]  # column of sample ids by view, in tables
 
     @classmethod
     def of(cls, data: Dataset, source: DataSource) -> "DataRecord":
@@ -52,6 +60,7 @@ class DataRecord:
             graphs=tuple(name for name in data.views.names if name in data.views.graph_names),
             classes=tuple(classes),
             notes=data.notes,
+            id_columns=data.id_columns,
         )
 
 
@@ -72,7 +81,8 @@ class TrainingRecord:
     """Facts about the fit; None for what a method does not have.
 
     `n_epochs` counts the epochs of the last of the `n_networks` that were trained. By view,
-    `neighbor_recall` is the fraction of true neighbors found (1 for exact search).
+    `neighbor_recall` is the fraction of true neighbors found (1 for exact search) and `scaling`
+    what was done to its columns; `scaling_advice` names what was not, where its values call for it.
     """
 
     seconds: float
@@ -82,6 +92,7 @@ class TrainingRecord:
     neighbor_recall: dict[str, float] | None = None
     n_networks: int = 1
     scaling: dict[str, str] | None = None
+    scaling_advice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -160,6 +171,11 @@ class Run:
     calibration: CalibrationRecord | None = None
     abstention: Abstention | None = None
 
+    @property
+    def n_hidden(self) -> int:
+        """Number of known labels that the method did not see; they score the predictions."""
+        return 0 if self.scores is None else self.scores.n_scored
+
     def document(self) -> dict[str, Any]:
         """Return the JSON document that `run.json` holds."""
         asked = self.settings
@@ -190,6 +206,7 @@ class Run:
                 "label_ratio": asked.label_ratio,
                 "seed": asked.seed,
                 "n_labeled": self.n_labeled,
+                "n_hidden": self.n_hidden,
                 "n_unlabeled": self.n_unlabeled,
             },
             "method": asked.method,
@@ -207,7 +224,7 @@ class Run:
 
 def read_record(folder: Path) -> dict[str, Any]:
     """Read the `run.json` of a run's folder."""
-    if not folder.is_dir():
+    if not _is_dir(folder):
         near = [one.name for one in folder.parent.glob("*") if one.is_dir()]
         hint = did_you_mean(folder.name, near) or " `manyview fit DATA --out FOLDER` makes one."
         raise DataFileError(f"There is no run {folder}.{hint}")
@@ -216,43 +233,70 @@ def read_record(folder: Path) -> dict[str, Any]:
         raise DataFileError(f"{folder} is not the folder of a run: it has no {RUN_NAME}.")
     record = read_document(file, FORMAT, "the record of a manyview run")
     if record.get("format_version") != FORMAT_VERSION:
-        made_by = record.get("versions", {}).get("manyview")
+        versions = record.get("versions")
+        made_by = versions.get("manyview") if isinstance(versions, dict) else None
         raise DataFileError(
             f"{file} has format version {record.get('format_version')}, this manyview reads "
             f"version {FORMAT_VERSION}. Fit the model again, or use manyview {made_by}."
         )
+    _check_fields(record, NEEDED, "", file)
     return record
+
+
+def recorded_id_columns(record: dict[str, Any]) -> dict[str, str]:
+    """Return the column of sample ids by view, in the tables that were fitted."""
+    found = record["data"].get("id_columns")  # runs of earlier versions have none
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {view: name for view, name in pairs if isinstance(name, str)}
+
+
+def _is_dir(folder: Path) -> bool:
+    try:
+        return folder.is_dir()
+    except (OSError, UnicodeEncodeError) as error:
+        raise DataFileError(
+            f"{folder} cannot be read: {getattr(error, 'strerror', None) or error}."
+        ) from error
+
+
+def _check_fields(fields: dict[str, Any], needed: dict[str, Any], place: str, file: Path) -> None:
+    for name, kind in needed.items():
+        value, is_nested = fields.get(name), isinstance(kind, dict)
+        if not isinstance(value, dict if is_nested else kind):
+            raise DataFileError(
+                f"{file} is damaged: {place}{name} is "
+                f"{'missing' if name not in fields else 'not what a fit writes'}. Fit the model "
+                "again."
+            )
+        if is_nested:
+            _check_fields(fields[name], kind, f"{place}{name}.", file)
 
 
 def read_document(file: Path, name: str, kind: str) -> dict[str, Any]:
     """Read a JSON document whose field `format` is the given name."""
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        document = json.loads(file.read_bytes())
+    except OSError as error:
+        raise DataFileError(f"{file} cannot be read: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:
         raise DataFileError(f"{file} cannot be read: it is damaged or cut short.") from error
     if not isinstance(document, dict) or document.get("format") != name:
         raise DataFileError(f"{file} is not {kind}.")
     return document
 
 
-def read_sample_ids(folder: Path, n_samples: int) -> list[str]:
-    """Read the ids of a run's samples, in the order of the fit; the model has this many."""
-    file = folder / PREDICTIONS_NAME
-    try:
-        with file.open(newline="", encoding="utf-8") as lines:
-            ids = [row["sample_id"] for row in csv.DictReader(lines)]
-    except FileNotFoundError as error:
+def fitted_ids(model: MultiViewClassifier, folder: Path) -> list[str]:
+    """Return the ids of a run's samples, in the order of the fit, from its model.
+
+    `predictions.csv` is output only: people sort and edit it.
+    """
+    ids, n_samples = model.sample_ids_, len(model.transduction_)
+    if ids is None or len(ids) != n_samples:
         raise DataFileError(
-            f"{folder} has no {PREDICTIONS_NAME}, which holds the sample ids. Fit the model again."
-        ) from error
-    except (OSError, ValueError, KeyError, csv.Error) as error:
-        raise DataFileError(f"{file} cannot be read: it is damaged.") from error
-    if len(ids) != n_samples:
-        raise DataFileError(
-            f"{file} has {len(ids)} samples, but the model was fitted with {n_samples}: one of "
-            "the two was changed. Fit the model again."
+            f"The model of {folder} holds no sample ids, so an earlier manyview wrote it. Fit the "
+            "model again."
         )
-    return ids
+    return [str(name) for name in ids]
 
 
 def score(predictions: np.ndarray, truth: np.ndarray | None, counts: np.ndarray) -> Scores | None:

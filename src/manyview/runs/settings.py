@@ -9,8 +9,9 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from manyview.base.parameters import parameter_path
+from manyview.data.dataset import Dataset
 from manyview.data.splits import PROTOCOLS
-from manyview.errors import InputError
+from manyview.errors import InputError, MissingValuesError
 from manyview.methods import find_method
 from manyview.runs.annotated_copy import check_annotated
 from manyview.runs.sources import DataSource
@@ -52,6 +53,14 @@ class RunSettings:
             check_fraction("abstain_below", self.abstain_below)
         if self.annotate:
             check_annotated(self.source.names)
+
+    def load(self) -> Dataset:
+        """Read the data by the method's rule for missing cells."""
+        model = self.build_model(verbose=False)
+        try:
+            return self.source.load(model.missing)
+        except MissingValuesError as error:
+            raise error.advising(model.missing_cells_advice()) from None
 
     def build_model(self, *, verbose: bool) -> Any:
         """Return the classifier, not yet fitted."""

@@ -1,16 +1,19 @@
 """Sources of a run's data: a data set of the catalog, by name, or files, by path."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from manyview.data.catalog.cards import CATALOG, DatasetCard
 from manyview.data.catalog.load import load_dataset
 from manyview.data.catalog.paths import AMBIGUOUS_NAME, check_available, find_card, locate_file
+from manyview.data.column_kinds import parse_kinds
 from manyview.data.dataset import Dataset
 from manyview.data.io.readers import read_views
 from manyview.data.io.reading import ReadOptions
 from manyview.errors import DataFileError, InputError, did_you_mean
+from manyview.system.paths import expand_user, file_mode, names_in
 
 
 @dataclass(frozen=True)
@@ -18,18 +21,27 @@ class DataSource:
     """The data a user names, and how to read them."""
 
     names: tuple[str, ...]  # one name of the catalog, or paths
-    labels: str | None = None  # A file of labels
+    labels: str | list[str] | None = None  # a file of labels, or several to merge
     data_dir: str | None = None  # folder of the catalog's files; None is MANYVIEW_DATA
     options: ReadOptions = field(default_factory=ReadOptions)  # how to read the files
 
-    def load(self, missing: str | None = None) -> Dataset:
+    def load(
+        self,
+        missing: str | None = None,
+        kinds: Mapping[str, Mapping[str, str]] | None = None,
+        id_columns: Mapping[str, str] | None = None,
+    ) -> Dataset:
         """Load the data set of the catalog, or read the files.
 
-        `missing`, a parameter of the method, is "impute" if single values may be missing.
+        `missing`, a parameter of the method, is "impute" if single values may be missing. `kinds`
+        are those of the columns of a fitted model, and `id_columns` the columns of sample ids in
+        its data, by view.
         """
         card = self._card()
         if card is None:
             options = asdict(self.options) | ({} if missing is None else {"missing": missing})
+            options["id_column"] = options["id_column"] or id_columns
+            options["columns"] = {**(kinds or {}), **parse_kinds(options["columns"] or {})}
             return read_views(list(self.names), labels=self.labels, **options)
         self._refuse_reader_options(card)
         dataset = load_dataset(card.name, data_dir=self.data_dir)
@@ -51,7 +63,7 @@ class DataSource:
         """Return the absolute paths that are read; none for data without a file."""
         card = self._card()
         if card is None:
-            return [Path(name).expanduser().resolve() for name in self.names]
+            return [expand_user(name).resolve() for name in self.names]
         file = locate_file(card, self.data_dir)
         return [] if file is None else [file.resolve()]
 
@@ -62,12 +74,12 @@ class DataSource:
         try:
             return find_card(name)
         except InputError:
-            path = Path(name).expanduser()
-            if path.exists():
+            path = expand_user(name)
+            if file_mode(path) is not None:
                 return None
             if name.strip().casefold() == AMBIGUOUS_NAME:
                 raise
-            near = sorted(one.name for one in path.parent.iterdir()) if path.parent.is_dir() else []
+            near = names_in(path.parent)
             raise DataFileError(
                 f"There is no file or folder {name!r}, and no data set of that name in the "
                 f"catalog.{did_you_mean(path.name, [*CATALOG, *near])} "

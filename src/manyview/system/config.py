@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from manyview.errors import InputError
+from manyview.system.paths import expand_user
 from manyview.validation import check_number
 
 UNCHANGED: Any = object()
@@ -96,7 +97,7 @@ def check_cache_dir(cache_dir: object) -> None:
         raise InputError(
             f"cache_dir must be a folder or None; got {cache_dir!r}.", parameter="cache_dir"
         )
-    folder = Path(cache_dir).expanduser()
+    folder = expand_user(Path(cache_dir))
     if folder.exists() and not folder.is_dir():
         raise InputError(
             f"cache_dir must be a folder; {str(folder)!r} is a file.", parameter="cache_dir"

@@ -26,6 +26,12 @@ def free_memory() -> float:
     return max(min(limits), 0) / GB
 
 
+def memory_limit(free_fraction: float = 1.0) -> float:
+    """Return the GB that may be used: `max_memory`, or for "auto" a fraction of what is free."""
+    limit = get_config().max_memory
+    return free_fraction * free_memory() if isinstance(limit, str) else limit
+
+
 def check_memory(needed_gb: float, what: str, way_out: str, *, free_fraction: float = 1.0) -> None:
     """Refuse work that needs more memory than it may use, before it starts.
 
@@ -40,9 +46,7 @@ def check_memory(needed_gb: float, what: str, way_out: str, *, free_fraction: fl
     manyview.errors.InputError: hlr-m2vs on 10,000 samples in 3 views needs about 48.2 GB of memory,
     and 6.0 GB may be used. Use another method, or raise max_memory (manyview.config_context).
     """
-    limit = get_config().max_memory
-    if isinstance(limit, str):
-        limit = free_fraction * free_memory()
+    limit = memory_limit(free_fraction)
     if needed_gb > limit:
         raise InputError(
             f"{what} needs about {needed_gb:.1f} GB of memory, and {limit:.1f} GB may be used. "

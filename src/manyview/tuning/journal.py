@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
+from types import NoneType
 from typing import Any
 
 from manyview.errors import InputError
-from manyview.experiments.store import Store
+from manyview.experiments.records import Fields
+from manyview.experiments.store import OWN_NAMES, RECORDS_NAME, Store
 from manyview.runs.records import read_document
 from manyview.system.files import write_whole
 
@@ -21,6 +23,10 @@ STUDY_NAME = "study.json"
 FORMAT, FORMAT_VERSION = "manyview tuning study", 1
 SEARCH, CONFIRMATION = "search", "confirmation"
 CLAIM = "tuning"
+_FIELDS: Fields = {
+    "number": int, "stage": str, "params": dict, "scores": list, "seconds": (int, float),
+    "error": (str, NoneType),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,8 @@ class Journal:
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
         self.candidates: list[Candidate] = []
-        self._store = None if folder is None else Store(folder)
+        self.n_damaged = 0  # lines that were set aside when it was opened
+        self._store = None if folder is None else Store(folder, _FIELDS)
 
     @contextmanager
     def open(self, study: Mapping[str, Any]) -> Iterator[None]:
@@ -63,7 +70,7 @@ class Journal:
             yield
             return
         _check_folder(self.folder, study)
-        self._store.open()
+        self.n_damaged = self._store.open()
         if self._store.claim([CLAIM]) is None:
             raise InputError(
                 f"{self.folder} is in use by another process. Wait for it, or name another folder."
@@ -76,7 +83,7 @@ class Journal:
             self.candidates = [_candidate(record) for record in self._store.records().values()]
             yield
         finally:
-            self._store.release(CLAIM)
+            self._store.release()
 
     def add(self, candidate: Candidate) -> None:
         """Record one candidate."""
@@ -89,6 +96,15 @@ class Journal:
         found = (candidate for candidate in self.candidates if candidate.stage == stage)
         return sorted(found, key=lambda candidate: candidate.number)
 
+    def before_gap(self) -> list[Candidate]:
+        """Return the candidates of the search up to the first that is missing.
+
+        One is missing in the middle if its line was damaged. It is drawn again from those before
+        it, which gives the same parameters.
+        """
+        found = self.of(SEARCH)
+        return [one for number, one in enumerate(found) if one.number == number]
+
 
 def stored_seed(folder: Path | None) -> int | None:
     """Return the seed of the tuning in a folder, for calls without a seed."""
@@ -96,6 +112,11 @@ def stored_seed(folder: Path | None) -> int | None:
         return None
     seed = _read(folder / STUDY_NAME).get("seed")
     return seed if isinstance(seed, int) else None
+
+
+def stored_candidates(folder: Path) -> int:
+    """Count the candidates that are stored in a folder."""
+    return len(Store(folder, _FIELDS).records())
 
 
 # What to call a field of study.json that differs.
@@ -117,7 +138,7 @@ def _check_folder(folder: Path, study: Mapping[str, Any]) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"the folder of a tuning must be a folder; {folder} is a file.")
     if not file.exists():
-        if folder.is_dir() and any(folder.iterdir()):
+        if folder.is_dir() and not all(_is_leftover(one.name) for one in folder.iterdir()):
             raise InputError(
                 f"{folder} is not empty and holds no tuning. Name a new folder, or empty this one."
             )
@@ -130,6 +151,12 @@ def _check_folder(folder: Path, study: Mapping[str, Any]) -> None:
             f"{folder} holds another tuning: it has {', '.join(_WORDS[name] for name in differ)}. "
             "Name another folder, or repeat the call that started it."
         )
+
+
+def _is_leftover(name: str) -> bool:
+    """Whether a file is of a tuning that was killed before it had written its first one."""
+    is_own = name in OWN_NAMES and name != RECORDS_NAME
+    return is_own or (name.startswith(".") and name.endswith(".tmp"))
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -34,6 +34,9 @@ class Tuning:
     stopped_
         "done", "minutes", "interrupted", "exhausted" (no candidate left) or "weak" (too few
         labels to tune).
+    n_damaged_
+        Damaged lines of the folder's records that were set aside; their candidates were scored
+        again.
     """
 
     method: str
@@ -49,6 +52,7 @@ class Tuning:
     importance_: dict[str, float]
     note_: str
     stopped_: str
+    n_damaged_: int = 0
 
     @property
     def is_default(self) -> bool:

@@ -14,7 +14,6 @@ from manyview.base.classifier import MultiViewClassifier
 from manyview.data.checksums import labels_checksum
 from manyview.data.cross_validation import LabelHidingSplit, TransductiveViews, labels_by_class
 from manyview.data.labels import check_labels
-from manyview.data.views import check_views
 from manyview.errors import InputError
 from manyview.methods import find_method
 from manyview.runs.settings import flat_params
@@ -96,7 +95,7 @@ def tune(
     A `Tuning`; after Ctrl-C, that of the candidates so far.
     """
     model = _model(method)
-    samples = TransductiveViews(check_views(views))
+    samples = TransductiveViews(model.check_values(views))
     labels = np.asarray(y, dtype=None if isinstance(y, np.ndarray) else object)
     check_labels(y, len(samples))
     for name, number in {"n_candidates": n_candidates, "n_repeats": n_repeats}.items():
@@ -181,14 +180,14 @@ class _Search:
             stopped = self._search()
             self._confirm()
         except KeyboardInterrupt:
-            if not self.journal.of(SEARCH):
+            if not self.journal.before_gap():
                 raise
             stopped = "interrupted"
         return stopped
 
     def _search(self) -> str:
         distributions = as_distributions(self.space)
-        while len(done := self.journal.of(SEARCH)) < self.n_candidates:
+        while len(done := self.journal.before_gap()) < self.n_candidates:
             if done and self._seconds_left() <= self._confirmation_seconds():
                 return "minutes"
             params = next_params(done, distributions, self.seed) if done else self.defaults
@@ -278,4 +277,5 @@ def _result(
         importance_=importances(journal.of(SEARCH), as_distributions(space), seed),
         note_=verdict.note,
         stopped_=stopped,
+        n_damaged_=journal.n_damaged,
     )

@@ -25,6 +25,13 @@ MGCN_DNS_SPACE: dict[str, list[Any]] = {
 }
 # Parameters of the space that other methods may have, too.
 COMMON = ("n_neighbors", "hidden")
+SVM_SPACE: dict[str, list[Any]] = {"penalty": [0.1, 1.0, 10.0, 100.0], "kernel": ["rbf", "linear"]}
+# Of the methods that have none of these.
+OTHER_SPACES: dict[str, dict[str, list[Any]]] = {
+    "svm": SVM_SPACE,
+    "self-training": SVM_SPACE,
+    "mvar": {"ridge": [1e-4, 1e-3, 1e-2, 0.1, 1.0]},
+}
 
 
 def default_space(model: MultiViewClassifier, n_samples: int) -> dict[str, list[Any]]:
@@ -38,7 +45,10 @@ def default_space(model: MultiViewClassifier, n_samples: int) -> dict[str, list[
     """
     params = model.get_params()
     names = MGCN_DNS_SPACE if model.card.name in ("manyview", "mgcn-dns") else COMMON
-    space = {}
+    space = {
+        name: [params[name], *(one for one in choices if one != params[name])]
+        for name, choices in OTHER_SPACES.get(model.card.name, {}).items()
+    }
     for name in names:
         with suppress(InputError):  # it has no such parameter
             path = parameter_path(model, name)

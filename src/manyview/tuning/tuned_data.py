@@ -2,10 +2,13 @@
 
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from manyview.base.classifier import MultiViewClassifier
 from manyview.base.parameters import parameter_path
@@ -16,6 +19,7 @@ from manyview.runs.fitting import default_name, labels_to_show
 from manyview.runs.records import DataRecord, csv_text
 from manyview.runs.settings import RunSettings
 from manyview.system.files import write_whole
+from manyview.tuning.journal import stored_candidates
 from manyview.tuning.result import Tuning
 from manyview.tuning.sampler import need_optuna
 from manyview.tuning.scorers import SCORERS
@@ -74,11 +78,11 @@ def tune_data(
     check_choice("scoring", scoring, SCORERS)
     need_optuna()
     model = settings.build_model(verbose=False)
-    data = settings.source.load(settings.params.get("missing"))
+    data = settings.load()
     labels = labels_to_show(data, settings)
     space = _free_space(model, settings, data)
     folder = settings.out or Path("tuning") / default_name(data, settings)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _interruption_says_what_is_kept(folder):
         warnings.simplefilter("ignore", UserWarning)  # the note has the same text
         tuning = tune(
             data.views,
@@ -93,7 +97,31 @@ def tune_data(
             force=force,
             on_step=on_step,
         )
-    extras = {} if extra_files is None else extra_files(tuning)
+        extras = {} if extra_files is None else extra_files(tuning)
+        return _write(folder, settings, data, labels, tuning, extras)
+
+
+@contextmanager
+def _interruption_says_what_is_kept(folder: Path) -> Iterator[None]:
+    """Give an interruption the sentence of what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        n_kept = stored_candidates(folder)
+        kept = "1 candidate is" if n_kept == 1 else f"{n_kept or 'no'} candidates are"
+        raise KeyboardInterrupt(
+            f"Interrupted; {kept} recorded in {folder}. The same command continues."
+        ) from None
+
+
+def _write(
+    folder: Path,
+    settings: RunSettings,
+    data: Dataset,
+    labels: np.ndarray,
+    tuning: Tuning,
+    extras: Mapping[str, str],
+) -> TunedData:
     tuned = TunedData(
         folder,
         settings,

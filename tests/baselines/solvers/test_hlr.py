@@ -14,6 +14,7 @@ from manyview.baselines.solvers.hlr import (
     self_representations,
     shrink_tensor,
 )
+from manyview.graphs import nearest_columns, neighbors
 
 
 def unit_columns(rng, n_features, n_samples):
@@ -196,7 +197,9 @@ def test_memory_needed_grows_with_the_square_of_the_samples():
 
 @pytest.mark.parametrize("widths", [(30, 9, 9), (220, 200), (900, 900)])
 def test_memory_needed_is_what_is_used(rng, widths, monkeypatch):
-    monkeypatch.setattr(hlr, "BLOCK_BYTES", 2**16)  # torch's blocks are not traced
+    for module in (hlr, neighbors):  # blocks have a limit of their own
+        monkeypatch.setattr(module, "BLOCK_BYTES", 2**16)
+    monkeypatch.setattr(nearest_columns, "CHUNK_BYTES", 2**16)
     views = [unit_columns(rng, width, 400).T.astype(np.float32) for width in widths]
     tracemalloc.start()
     self_representations(views, noise_weight=0.2, smoothness=0.4, max_iter=2, tol=1e-5)

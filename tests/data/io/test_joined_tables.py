@@ -79,7 +79,7 @@ def test_a_row_that_is_blank_throughout_is_a_sample_without_the_view(folder):
     assert data.views.present[:, 1].tolist() == [True, True, False]  # c, a, b
     assert data.notes[1:3] == (
         "1 of 3 samples lack view rna; they are kept and use their other views.",
-        "Single values are missing in 1 rows of view rna; they will be imputed.",
+        "Single values are missing in 1 row of view rna; they will be imputed.",
     )
 
 
@@ -113,7 +113,7 @@ def test_missing_must_be_error_or_impute(folder):
 
 def test_doubled_ids_are_refused(folder):
     (folder / "rna.csv").write_text(RNA + "a,7,8\n")
-    with pytest.raises(DataFileError, match=r"rna\.csv has 1 sample id\(s\) more than once: a"):
+    with pytest.raises(DataFileError, match=r"rna\.csv names sample 'a' twice \(rows 2 and 5\)"):
         read_views(folder)
 
 

@@ -1,6 +1,8 @@
 """Paths, lists and folders: the files that are read, and what is refused."""
 
+import gzip
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -21,9 +23,11 @@ def test_missing_file_is_refused_with_a_near_name(archive):
 
 
 def test_unknown_ending_is_refused(tmp_path):
-    (tmp_path / "a.xlsx").write_bytes(b"")
-    with pytest.raises(DataFileError, match=r"must end in one of .*\.mat.*; got a\.xlsx"):
-        read_views(tmp_path / "a.xlsx")
+    for name in ("a.docx", "a.mat.gz", "a.gz"):
+        (tmp_path / name).write_bytes(b"")
+        kinds = r"must end in one of .*\.mat.*\.csv.*\.xlsx.*; tables also with \.gz.*; got "
+        with pytest.raises(DataFileError, match=kinds + name):
+            read_views(tmp_path / name)
 
 
 def test_empty_folder_is_refused(tmp_path):
@@ -44,13 +48,16 @@ def test_folder_with_one_file_is_that_file_and_its_labels(archive):
 
 
 def test_a_file_that_cannot_be_read_is_refused_by_name(archive):
-    (archive.parent / "mean.xlsx").write_bytes(b"PK")
-    message = r"has 1 file\(s\) that cannot be read: mean\.xlsx\. .* pass ignore='mean\.xlsx'"
+    (archive.parent / "mean.xls").write_bytes(b"PK")
+    message = (
+        r"has 1 file\(s\) that cannot be read: mean\.xls\. .*\.parquet.*\.xlsx.* "
+        r"pass ignore='mean\.xls'"
+    )
     with pytest.raises(DataFileError, match=message):
         read_views(archive.parent)
-    assert read_views(archive.parent, ignore=["mean.xlsx"]).views.n_views == 1
-    with pytest.raises(DataFileError, match=r"no file 'men\.xlsx' to ignore\. Did you mean 'mean"):
-        read_views(archive.parent, ignore=["men.xlsx"])
+    assert read_views(archive.parent, ignore=["mean.xls"]).views.n_views == 1
+    with pytest.raises(DataFileError, match=r"no file 'men\.xls' to ignore\. Did you mean 'mean"):
+        read_views(archive.parent, ignore=["men.xls"])
 
 
 def test_a_folder_of_images_needs_features(tmp_path):
@@ -86,6 +93,20 @@ def test_list_of_paths_is_checked(archive):
     assert read_views([archive]).name == "shapes"
 
 
+def test_compressed_files_are_found_in_a_folder_by_their_inner_ending(tmp_path):
+    (tmp_path / "mean.csv.gz").write_bytes(gzip.compress(b"id,x\na,1\nb,2\n"))
+    (tmp_path / "labels.csv.gz").write_bytes(gzip.compress(b"id,label\na,1\nb,2\n"))
+    data = read_views(tmp_path)
+    assert data.views.names == ("mean",)
+    assert data.labels.tolist() == [1, 2]
+    assert read_views(tmp_path / "mean.csv.gz").name == "mean"
+
+
+def test_ignore_must_name_a_file_that_is_there(archive):
+    with pytest.raises(DataFileError, match=r"shapes\.npz has no file 'a\.csv' to ignore"):
+        read_views(archive, ignore="a.csv")
+
+
 def test_labels_must_be_a_file_that_exists(archive):
     with pytest.raises(DataFileError, match="There is no file or folder"):
         read_views(archive, labels=archive.with_name("y.csv"))
@@ -108,3 +129,30 @@ def test_checksum_is_that_of_the_files_by_name(tmp_path):
     expected = hashlib.sha256(b"id,z\na,2\nid,x\na,1\n").hexdigest()
     assert read_views(tmp_path).sha256 == expected
     assert read_views([tmp_path / "b.csv", tmp_path / "a.csv"]).sha256 == expected
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.npz", "a.h5ad", "a.mat", "a.npy"])
+def test_a_pipe_is_refused_alone_in_a_list_in_a_folder_and_as_labels(archive, name):
+    folder = archive.parent / "pipes"
+    folder.mkdir()
+    os.mkfifo(folder / name)
+    for data in (folder / name, [folder / name, archive], folder):
+        with pytest.raises(DataFileError, match="must be a file; got a pipe"):
+            read_views(data)
+    with pytest.raises(DataFileError, match="must be a file; got a pipe"):
+        read_views(archive, labels=folder / name)
+
+
+def test_a_device_behind_a_link_is_refused(tmp_path):
+    (tmp_path / "a.npy").symlink_to("/dev/zero")
+    with pytest.raises(DataFileError, match="must be a file; got a device"):
+        read_views(tmp_path / "a.npy")
+
+
+def test_a_folder_that_cannot_be_listed_is_refused(tmp_path, monkeypatch):
+    def refuse(folder):
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(DataFileError, match=r"cannot be read: Permission denied\."):
+        read_views(tmp_path)

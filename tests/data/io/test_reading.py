@@ -49,18 +49,7 @@ def test_view_notes_name_integers_and_copies(tmp_path):
     assert view_notes({"a": counts, "b": counts.copy(), "c": np.ones((2, 3))}) == [
         "Views a and b are identical.",
         "Stored as uint8, cast before arithmetic: a, b.",
-        "Each of views a, b, c: all its columns are constant, so it cannot separate samples.",
     ]
-
-
-def test_view_notes_pass_on_what_scaling_would_suit_a_view(rng):
-    even = rng.normal(size=(20, 3))
-    counts = (rng.random((20, 50)) < 0.05) * 2.0
-    notes = view_notes({"even": even, "wide": even * [1, 1, 1000], "words": counts})
-    assert len(notes) == 2
-    assert notes[0].startswith("View wide: its columns differ in size (the widest has ")
-    assert notes[1].startswith("View words: it holds mostly zeros and whole numbers")
-    assert notes[1].endswith(": try scaling 'tfidf'.")
 
 
 def test_unreadable_says_when_memory_is_short(tmp_path):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from manyview.data.io.readers import read_views
-from manyview.data.io.tables import read_table
+from manyview.data.io.table_files import read_table
 from manyview.errors import DataFileError
 
 PLAIN = "id,height,width\na,1,2\nb,3,4.5\n"
@@ -87,7 +87,8 @@ def test_blank_cells_are_refused_with_their_sample(tmp_path, blank):
         ("1,2\n3,4\n", "has no header: its first line holds numbers"),
         ("s1,0.5,3\ns2,1,2\n", "has no header: its first line holds numbers"),
         ("1\n2\n", "has no header: its first line holds numbers"),
-        ("id,x,sex,town\na,1,m,Ulm\nb,2,f,Bonn\n", "has 2 column(s) that are not numeric: 'sex'"),
+        ("id,x,x\na,1,2\nb,2,3\n", "must name every column once; 'x' repeats"),
+        ("id,x,town,town\na,1,m,Ulm\nb,2,f,Bonn\n", "must name every column once; 'town' repeats"),
         (PLAIN + "c,1\n", ": line 4 has 2 cells but the first line has 3"),
         ("", "is empty"),
         ("\n\n", "is empty"),

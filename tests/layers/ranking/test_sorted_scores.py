@@ -56,7 +56,7 @@ def test_reach_is_the_last_node_that_falls_no_further(ranked, direction, depth):
 
 def test_tie_bounds_hold_each_run_of_equal_scores():
     ranked = SortedScores(torch.tensor([2.0, 5.0, 2.0, 1.0, 2.0]), temperature=1.0)
-    first, past = ranked.tie_bounds()
+    first, past = ranked.tie_bounds
     assert first.tolist() == [0, 1, 1, 1, 4]
     assert past.tolist() == [1, 4, 4, 4, 5]
 

@@ -32,6 +32,7 @@ DATA = DataRecord(
     graphs=("links",),
     classes=("cow", "hen"),
     notes=("X: 2 views of 1200 samples.", "View shape: [odd] :smile:."),
+    id_columns={},
 )
 RUN = Run(
     folder=Path("runs/farm"),

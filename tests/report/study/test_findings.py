@@ -37,6 +37,24 @@ def test_findings_mention_ties_and_open_trials(make_study, done):
     )
 
 
+def test_data_set_outside_averages_counts_in_no_finding(make_study, done):
+    plan = HEAD.replace("field", "nus-wide-graphs") + METHODS
+    worse = {"knn": 0.9, "svm": 0.8, "mgcn-dns": 0.7}
+    study = make_study(
+        plan,
+        lambda cell, _: done((ACCURACY if cell.dataset == "barn" else worse)[cell.entry]),
+    )
+    lead, order = said(study)
+    assert lead == "MGCN-DNS has the highest mean accuracy on barn with 10% labels, 90.0%."
+    assert "over the one case" in order
+    assert "MGCN-DNS (1.0), SVM (2.0), KNN (3.0)" in order
+    alone = make_study(
+        HEAD.replace('"barn", "field"', '"nus-wide-graphs"') + METHODS,
+        lambda cell, _: done(worse[cell.entry]),
+    )
+    assert said(alone)[0].startswith("KNN has the highest mean accuracy")
+
+
 def test_settings_stand_in_quotes(make_study, done):
     plan = HEAD + '[methods.plain]\nmethod = "mgcn-dns"\nparams = { tau = 0.5 }\n[methods.knn]\n'
     study = make_study(plan, lambda cell, trial: done(0.9 if cell.entry == "plain" else 0.5))

@@ -38,6 +38,8 @@ class Baseline(MultiViewClassifier):
     scaling
         "unit", "standard", "rows", "tfidf" or "none" (see `fit_scaler`): one word for all views,
         or a list or a dict by name with one word per view.
+    missing
+        "error" refuses single NaNs; "impute" fills them with the mean of their column in the fit.
     random_state
         Seed; the same seed gives the same result. Methods that draw nothing ignore it.
 
@@ -49,6 +51,7 @@ class Baseline(MultiViewClassifier):
     """
 
     scaling: Scaling = "unit"
+    missing: str = "error"
     random_state: RandomState = None
 
     def _check_parameters(self, views: MultiView) -> None:

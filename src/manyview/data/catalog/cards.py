@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,10 @@ class DatasetCard:
         File name in the data folder; None if the views are computed.
     sha256
         Checksum of the file, or of the images for `digits`; None if no copy was available.
+    git_blob
+        Checksum of the published file by `git hash-object`, where no copy was available.
+    in_averages
+        Whether results on it count in average ranks and other summaries over data sets.
     read_options
         Options of `read_views` for the file.
     view_names
@@ -50,7 +55,9 @@ class DatasetCard:
     defects: tuple[str, ...] = ()
     file: str | None = None
     sha256: str | None = None
-    read_options: Mapping[str, str] = field(default_factory=dict)
+    git_blob: str | None = None
+    in_averages: bool = True
+    read_options: Mapping[str, Any] = field(default_factory=dict)
     view_names: tuple[str, ...] = ()
     copies: tuple[int, ...] = ()
 
@@ -64,8 +71,13 @@ MNIST_VIEWS = ("isoprojection", "lda", "lda copy")
 MNIST_LEAK = (
     "View 2 (LDA) was fitted with all labels, so it leaks them: every result on it is too good."
 )
+NUS_WIDE = "https://lms.comp.nus.edu.sg/wp-content/uploads/2019/research/nuswide/NUS-WIDE.html"
 NARROW_COUNTS = "Word counts are stored as uint8: cast them before arithmetic."
-NO_COPY = "No copy could be checked: its facts are those the paper lists."
+NO_COPY = (
+    "No copy could be opened: its facts are those the paper lists, its checksum that of the "
+    "published file."
+)
+SORTED_ROWS = "Rows are sorted by class: draw samples at random, never the first ones."
 RE_EXTRACTED = "All views were extracted again: same samples and sizes, different values."
 X_AND_Y = {"views_key": "X", "labels_key": "Y"}
 
@@ -126,9 +138,9 @@ _CARDS = (
     ),
     DatasetCard(
         "nus-wide", "NUS-WIDE, 8 classes", "NUS-WIDE", 1600, (64, 144, 73, 128, 225, 500), 8,
-        "web images",
-        "https://lms.comp.nus.edu.sg/wp-content/uploads/2019/research/nuswide/NUS-WIDE.html",
+        "web images", NUS_WIDE,
         file="NUS-WIDE.mat", read_options=X_AND_Y, defects=(NO_COPY,),
+        git_blob="008f2eff178183c0357a6e563f62990477d8ac9b",
         view_names=(
             "color histogram", "color correlogram", "edge direction histogram",
             "wavelet texture", "block-wise color moments", "sift bag of words",
@@ -139,6 +151,7 @@ _CARDS = (
         2000, (2000, 64, 1024, 512, 64, 647), 10,
         "video data", "http://archive.ics.uci.edu/ml/machine-learning-databases/00269",
         file="Youtube.mat", read_options=X_AND_Y, defects=(NO_COPY,),
+        git_blob="c7e100ce4eda3ce5a47f686c33b31540245bc993",
         view_names=(
             "mfcc", "volume stream", "spectrogram stream",
             "cuboids histogram", "motion estimate histogram", "hog",
@@ -186,6 +199,54 @@ _CARDS = (
         n_graphs=2, file="ACM3025.mat", read_options={**X_AND_Y, "graphs_key": "adj"},
         sha256="515ab111458bc5e11edb194596770c9d135f69068fdba1c7c18dde9f392a1ab4",
         defects=("Both graphs contain a self-loop for every sample.",),
+    ),
+    DatasetCard(
+        "nus-wide-graphs", "NUS-WIDE, six neighbor graphs of the paper's samples", None,
+        1600, (), 8,
+        "web images, as six precomputed graphs", NUS_WIDE,
+        n_graphs=6, file="NUS-WIDE-1600-graphs.npz", in_averages=False,
+        sha256="bbaaa8a46a6767d26005c12f12bcca34bf1776b14c07cf6f97a02907b77bc1c1",
+        defects=(
+            "It holds six graphs of ten neighbors and no features.",
+            "Labels are inferred from the order of the rows, eight blocks of 200, not stored.",
+            "Results on it are not comparable with the paper's, and count in no average.",
+        ),
+    ),
+    DatasetCard(
+        "mnist-70k", "MNIST, all 70,000 digits", None, 70_000, (784, 144, 120), 10,
+        "digit images", MNIST,
+        file="MNIST-70K-3views.npz", view_names=("pixels", "hog", "projections and fourier"),
+        sha256="bc3c74be8837c39fae04168fd51ff1a0a9d54424dbe1bc010985923e482e7818",
+        defects=(SORTED_ROWS,),
+    ),
+    DatasetCard(
+        "cifar10", "CIFAR-10, four kinds of features", None, 60_000, (64, 144, 144, 236), 10,
+        "object images", "https://www.cs.toronto.edu/~kriz/cifar.html",
+        file="CIFAR10-4views.npz",
+        view_names=("color histogram", "color moments", "hog", "lbp"),
+        sha256="0ef21f53aacf834f802bf7944004bb516e667642fffa981d781a2a52de299cc2",
+        defects=(
+            SORTED_ROWS,
+            "Features are computed from images that were encoded again, not from the originals.",
+        ),
+    ),
+    DatasetCard(
+        "kdd99", "KDD Cup 1999, the 10 percent subset", None, 494_021, (6, 80, 13, 9, 10), 23,
+        "network connections", "https://kdd.ics.uci.edu/databases/kddcup99/kddcup99.html",
+        file="KDD99-10pct.npz",
+        view_names=("basic", "protocol and service", "content", "time traffic", "host traffic"),
+        sha256="0ed3b1f997ae1c4e90909ece825d528e8c53725ef318f796c0324836b8c67399",
+        defects=(
+            "Only 145,586 of the 494,021 rows are distinct.",
+            "Classes are very unequal: the largest has 280,790 samples, the smallest 2.",
+        ),
+    ),
+    DatasetCard(
+        "facebook-pages", "Facebook pages and their links", None, 22_470, (4714,), 4,
+        "web pages, with one precomputed graph",
+        "https://snap.stanford.edu/data/facebook-large-page-page-network.html",
+        n_graphs=1, file="FacebookPages.mat", read_options={**X_AND_Y, "graphs_key": "adj"},
+        sha256="da5043f0a55a3b4a6ed4919c99b050b24a7d594ddf647fbd1e9bc64a473ebe5f",
     ),
     DatasetCard(
         "digits", "Digits, five views of scikit-learn's images", None,

@@ -5,7 +5,6 @@ from math import factorial
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
-from sklearn.datasets import load_digits
 
 from manyview.data.dataset import Dataset
 from manyview.data.views import MultiView
@@ -25,6 +24,8 @@ def load_digits_views() -> Dataset:
     >>> load_digits_views().views
     MultiView(1797 samples; pixels: 64, fourier: 33, gradients: 72, profiles: 16, moments: 25)
     """
+    from sklearn.datasets import load_digits  # imports much; other data sets do without
+
     digits = load_digits()
     images = digits.images / 16.0  # [sample, row, column], ink from 0 to 1
     views = MultiView(

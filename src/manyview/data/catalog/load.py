@@ -6,7 +6,9 @@ from pathlib import Path
 
 from manyview.data.catalog.cards import CATALOG, DatasetCard
 from manyview.data.catalog.digits import load_digits_views
+from manyview.data.catalog.graph_files import read_graphs
 from manyview.data.catalog.paths import find_card, find_file
+from manyview.data.checksums import git_blob_id
 from manyview.data.dataset import Dataset
 from manyview.data.io.readers import read_views
 from manyview.data.label_values import is_known
@@ -24,8 +26,8 @@ def load_dataset(name: str, *, data_dir: str | Path | None = None) -> Dataset:
     name
         A key of `CATALOG`, or the name in the paper, in any case. `digits` needs no file.
     data_dir
-        Folder of the files; its subfolders `paper` and `other` are searched too. Defaults to the
-        environment variable MANYVIEW_DATA.
+        Folder of the files; its subfolders `paper`, `other` and `large` are searched too.
+        Defaults to the environment variable MANYVIEW_DATA.
 
     Examples
     --------
@@ -33,11 +35,16 @@ def load_dataset(name: str, *, data_dir: str | Path | None = None) -> Dataset:
     5
     """
     card = find_card(name)
+    differing = None
     if card.file is None:
         dataset = load_digits_views()
     else:
-        dataset = read_views(find_file(card, card.file, data_dir), **card.read_options)
+        file = find_file(card, card.file, data_dir)
+        dataset = read_views(file, **card.read_options) if card.n_features else read_graphs(file)
+        differing = _other_blob(file, card)
     dataset = _apply_card(dataset, card)
+    if differing is not None:
+        dataset = replace(dataset, notes=(*dataset.notes, differing))
     _check_counts(dataset, card)
     return dataset
 
@@ -70,6 +77,19 @@ def _apply_card(dataset: Dataset, card: DatasetCard) -> Dataset:
         name=card.name,
         views=MultiView(views, graphs=graphs),
         notes=(*notes, *card.defects),
+    )
+
+
+def _other_blob(file: Path, card: DatasetCard) -> str | None:
+    """Return a note if the file is not the published one, by its git blob id; else None."""
+    if card.git_blob is None:
+        return None
+    found = git_blob_id(file)
+    if found == card.git_blob:
+        return None
+    return (
+        f"checksum differs: the published {card.file} has the git blob id {card.git_blob[:12]}..., "
+        f"this file {found[:12]}..., so results may not be comparable with the paper's."
     )
 
 

@@ -4,13 +4,15 @@ Imports stay light, so that the command line lists the catalog quickly.
 """
 
 import os
+import stat
 from pathlib import Path
 
 from manyview.data.catalog.cards import CATALOG, DatasetCard
 from manyview.errors import DataFileError, InputError, did_you_mean
+from manyview.system.paths import expand_user, file_mode
 
 AMBIGUOUS_NAME = "caltech-20"
-SUBFOLDERS = ("", "paper", "other")
+SUBFOLDERS = ("", "paper", "other", "large")
 
 
 def find_card(name: str) -> DatasetCard:
@@ -69,10 +71,13 @@ def locate_file(card: DatasetCard, data_dir: str | Path | None = None) -> Path |
     """Return the path of the file of a data set; None if it is not found or not needed."""
     if card.file is None:
         return None
-    files = (folder / card.file for folder in _folders(data_dir))
-    return next((file for file in files if file.is_file()), None)
+    for folder in _folders(data_dir):
+        mode = file_mode(folder / card.file)
+        if mode is not None and stat.S_ISREG(mode):
+            return folder / card.file
+    return None
 
 
 def _folders(data_dir: str | Path | None) -> list[Path]:
     root = data_dir if data_dir is not None else os.environ.get("MANYVIEW_DATA")
-    return [Path(root).expanduser() / subfolder for subfolder in SUBFOLDERS] if root else []
+    return [expand_user(root) / subfolder for subfolder in SUBFOLDERS] if root else []

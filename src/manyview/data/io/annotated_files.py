@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-from manyview.data.annotated import annotated_labels, is_mudata, open_annotated
+from manyview.data.annotated import annotated_labels, find_label_column, is_mudata, open_annotated
 from manyview.data.coerce import as_matrix
+from manyview.data.io.hdf5_files import check_hdf5
 from manyview.data.io.reading import Reading, ReadOptions, import_extra, unreadable
 from manyview.data.io.tables import LABEL_NAMES
-from manyview.data.label_values import LabelColumn
+from manyview.data.label_columns import LabelColumn
 from manyview.errors import DataFileError, InputError
 
 
@@ -17,6 +18,7 @@ def load_annotated(path: Path) -> Any:
     suffix = path.suffix.casefold()
     library = import_extra("mudata" if suffix == ".h5mu" else "anndata", path.name, "omics")
     read = library.read_h5mu if suffix == ".h5mu" else library.read_h5ad
+    check_hdf5(path, f"an {suffix} file")
     try:
         with catch_warnings():
             simplefilter("ignore")  # about the next version of the library
@@ -39,7 +41,8 @@ def read_annotated(
 ) -> Reading:
     """Read views, and labels from a column of `.obs`, of a MuData or AnnData.
 
-    Without `label_column`, a single column named label, labels, class, target or y is used.
+    Without `label_column`, a single column named label, labels, class, target or y is used, of the
+    data or else of the modalities.
     """
     opened = open_annotated(data, options.views_key, options.graphs_key, source)
     views = {name: as_matrix(view, name) for name, view in opened.views.items()}
@@ -62,10 +65,7 @@ def read_annotated(
         )
     label_column = options.label_column if given is None else None
     if given is None and label_column is None:
-        named = [
-            str(column) for column in data.obs.columns if str(column).casefold() in LABEL_NAMES
-        ]
-        label_column = named[0] if len(named) == 1 else None
+        label_column = find_label_column(data, LABEL_NAMES)
     if label_column is not None:
         column = annotated_labels(data, label_column, source)
         reading.labels, notes = column.align(reading.n_samples, reading.sample_ids)

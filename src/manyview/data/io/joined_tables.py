@@ -1,23 +1,25 @@
 """Read several tables as one data set: one view per table, joined on sample ids."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from manyview.data.io.reading import Reading, ReadOptions, missing_name
-from manyview.data.io.tables import SourceTable, read_table
-from manyview.data.label_values import (
-    LabelColumn,
-    check_unique,
-    is_known,
-    parse_labels,
-    shown_names,
-)
+from manyview.data.column_kinds import date_notes, kinds_note
+from manyview.data.io.column_options import kinds_by_view
+from manyview.data.io.decimal_marks import with_decimal_points
+from manyview.data.io.label_files import labels_in_table
+from manyview.data.io.reading import Reading, ReadOptions, missing_name, quoted
+from manyview.data.io.sample_ids import IdColumn, find_id_columns
+from manyview.data.io.table_files import FileTables, read_file
+from manyview.data.io.tables import SourceTable
+from manyview.data.label_columns import LabelColumn, merge_labels
+from manyview.data.label_values import check_unique, is_known, parse_labels, shown_names
+from manyview.data.mixed_table import MixedTable
 from manyview.data.views import View
-from manyview.errors import DataFileError
+from manyview.errors import DataFileError, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,9 @@ class _TableParts:
     table: SourceTable
     sample_ids: list[str] | None
     label_columns: dict[str, LabelColumn]  # by the column's name
-    view: np.ndarray
+    view: np.ndarray | MixedTable
     feature_names: list[str]
+    notes: list[str]
 
     @property
     def file(self) -> str:
@@ -38,10 +41,31 @@ class _TableParts:
 def read_tables(
     paths: Sequence[Path], options: ReadOptions, given_labels: LabelColumn | None = None
 ) -> Reading:
-    """Read each table as one view named after its file, and join them on sample ids."""
-    _check_distinct_stems(paths)
-    tables = [read_table(path, options.samples_in, options.id_column) for path in paths]
-    return join_tables(tables, options, given_labels)
+    """Read each table as one view named after its file, sheet or member; join them on ids.
+
+    Without `given_labels`, from another source, a sheet or member named labels holds the labels.
+    """
+    ignore = options.ignore or ()
+    files = [read_file(path, options.samples_in, options.given_id_column, ignore) for path in paths]
+    tables = [table for file in files for table in file.tables]
+    _check_ignored_parts(ignore, files)
+    _check_distinct_views(tables)
+    label_tables = [table for file in files for table in file.label_tables]
+    if given_labels is not None or not label_tables:
+        reading = join_tables(tables, options, given_labels)
+        reading.notes += [
+            f"{table.source} is not used: other labels were passed." for table in label_tables
+        ]
+        return reading
+    found = [
+        labels_in_table(one, options.given_id_column, options.label_column) for one in label_tables
+    ]
+    labels = merge_labels(found)
+    reading = join_tables(tables, options, labels)
+    reading.labels, notes = labels.align(reading.n_samples, reading.sample_ids)
+    reading.labels_source = labels.source
+    reading.notes += notes
+    return reading
 
 
 def join_tables(
@@ -54,11 +78,29 @@ def join_tables(
     """
     if given_labels is None:
         _check_label_column(tables, options.label_column)
-    parts = [_split_columns(table, options) for table in tables]
+    notes = [note for table in tables for note in table.notes]
+    id_columns = find_id_columns(
+        tables, options.id_column, options.label_column, given_labels, notes
+    )
+    kinds = kinds_by_view(tables, options.columns or {})
+    parts = [
+        _split_columns(table, options, ids, kinds[table.view])
+        for table, ids in zip(tables, id_columns, strict=True)
+    ]
     with_features = [part for part in parts if part.view.shape[1]]
     if not with_features:
-        raise DataFileError(f"{_source(tables)}: no table has a feature column.")
-    notes: list[str] = []
+        raise DataFileError(
+            f"{_source(tables)}: no table has a feature column; {tables[0].source} has "
+            f"{quoted(tables[0].header)}. Cells must be separated by commas, semicolons, tabs or |."
+        )
+    for part in parts:
+        if not part.view.shape[1] and not part.label_columns:
+            raise DataFileError(
+                f"{part.file} has no column of features or labels; it has "
+                f"{quoted(part.table.header)}. Leave it out; in a folder, pass "
+                f"ignore={part.file!r}."
+            )
+    notes += [note for part in parts for note in part.notes]
     sample_ids = _common_ids(with_features, notes)
     views = {part.table.view: _in_order(part, sample_ids) for part in with_features}
     source = _source([part.table for part in with_features])
@@ -67,6 +109,11 @@ def join_tables(
         source,
         columns={part.table.view: part.feature_names for part in with_features},
         sample_ids=sample_ids,
+        id_columns={
+            table.view: table.header[ids.position]
+            for table, ids in zip(tables, id_columns, strict=True)
+            if ids.position is not None and table.view in views
+        },
         notes=notes,
     )
     label_columns = [item for part in parts for item in part.label_columns.items()]
@@ -81,14 +128,23 @@ def join_tables(
     return reading
 
 
-def _check_distinct_stems(paths: Sequence[Path]) -> None:
-    path_of: dict[str, Path] = {}
-    for path in paths:
-        other = path_of.setdefault(path.stem, path)
-        if other is not path:
+def _check_ignored_parts(ignore: Sequence[str], files: Sequence[FileTables]) -> None:
+    """Refuse a part of a workbook or archive to ignore that is not there."""
+    left_out = [name for file in files for name in file.left_out]
+    present = [table.source for file in files for table in (*file.tables, *file.label_tables)]
+    for name in ignore:
+        if "/" in name and name not in left_out:
+            raise DataFileError(f"There is no {name!r} to ignore.{did_you_mean(name, present)}")
+
+
+def _check_distinct_views(tables: Sequence[SourceTable]) -> None:
+    table_of: dict[str, SourceTable] = {}
+    for table in tables:
+        other = table_of.setdefault(table.view, table)
+        if other is not table:
             raise DataFileError(
-                f"every table must have its own name; {other} and {path} would both be view "
-                f"{path.stem!r}. Rename one of them."
+                f"every table must have its own name; {other.source} and {table.source} would "
+                f"both be view {table.view!r}. Rename one of them."
             )
 
 
@@ -98,12 +154,15 @@ def _check_label_column(tables: Sequence[SourceTable], label_column: str | None)
         raise DataFileError(missing_name(_source(tables), "column", label_column, names))
 
 
-def _split_columns(table: SourceTable, options: ReadOptions) -> _TableParts:
-    id_position = table.id_position(options.id_column, options.label_column)
+def _split_columns(
+    table: SourceTable, options: ReadOptions, id_column: IdColumn, kinds: Mapping[str, str]
+) -> _TableParts:
+    id_position = id_column.position
     ids = None
     if id_position is not None:
+        table = table.without_blank_rows(id_position)
         ids = table.texts(id_position)
-        check_unique(ids, table.source)
+        check_unique(ids, table.source, first_row=2)  # below the header
     label_positions = table.label_positions(options.label_column)
     columns = {}
     for position in label_positions:
@@ -113,12 +172,32 @@ def _split_columns(table: SourceTable, options: ReadOptions) -> _TableParts:
     positions = [
         position
         for position in range(len(table.header))
-        if position != id_position and position not in label_positions
+        if position not in (id_position, *id_column.left_out, *label_positions)
     ]
+    table, notes = _with_decimal_points(table, positions)
     names = ids or [f"row {row}" for row in range(1, table.n_rows + 1)]
     features = [table.header[position] for position in positions]
-    view = table.features(positions, names, may_lack_values=options.may_lack_values)
-    return _TableParts(table, ids, columns, view, features)
+    view = table.features(positions, names, may_lack_values=options.may_lack_values, kinds=kinds)
+    if isinstance(view, MixedTable):
+        notes = [*notes, kinds_note(table.view, view), *date_notes(table.view, view)]
+    return _TableParts(table, ids, columns, view, features, notes)
+
+
+def _with_decimal_points(
+    table: SourceTable, positions: Sequence[int]
+) -> tuple[SourceTable, list[str]]:
+    """Rewrite features with decimal commas; ids and labels stay as they are."""
+    texts = {
+        position: column
+        for position in positions
+        if isinstance(column := table.columns[position], list)
+    }
+    header = [table.header[position] for position in texts]
+    marks = with_decimal_points(table.source, header, list(texts.values()))
+    columns = list(table.columns)
+    for position, column in zip(texts, marks.columns, strict=True):
+        columns[position] = column
+    return replace(table, columns=columns), marks.notes
 
 
 def _common_ids(tables: Sequence[_TableParts], notes: list[str]) -> list[str] | None:
@@ -161,12 +240,14 @@ def _check_equal_lengths(tables: Sequence[_TableParts]) -> None:
             )
 
 
-def _in_order(part: _TableParts, sample_ids: Sequence[str] | None) -> View:
-    """Return one row per sample; NaN for samples that the table does not name."""
+def _in_order(part: _TableParts, sample_ids: Sequence[str] | None) -> View | MixedTable:
+    """Return one row per sample; blank for samples that the table does not name."""
     if sample_ids is None or part.sample_ids is None or part.sample_ids == sample_ids:
         return part.view
     row_of = {sample: row for row, sample in enumerate(part.sample_ids)}
     rows = np.array([row_of.get(sample, -1) for sample in sample_ids])
+    if isinstance(part.view, MixedTable):
+        return part.view.with_blank_rows(rows)
     return np.where((rows < 0)[:, None], np.nan, part.view[rows])
 
 

@@ -5,14 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.io
+import scipy
 from scipy import sparse
 
+from manyview.data.io.hdf5_files import check_hdf5
+from manyview.data.io.mat5_format import is_mat5, read_mat5
 from manyview.data.io.reading import (
     Reading,
     ReadOptions,
     as_view,
     check_rows,
+    check_sparse,
     choose_reading,
     equal_views,
     import_extra,
@@ -23,9 +26,10 @@ from manyview.data.io.reading import (
     samples_are_rows,
     unreadable,
 )
-from manyview.data.label_values import LabelColumn, parse_labels
+from manyview.data.label_columns import LabelColumn
+from manyview.data.label_values import parse_labels
 from manyview.data.views import View
-from manyview.errors import DataFileError
+from manyview.errors import DataFileError, ManyviewError
 
 VIEW_KEYS = ("x", "fea", "data", "views", "features")  # common names, in any case
 LABEL_KEYS = ("y", "gt", "truelabel", "truth", "labels", "label", "gnd")
@@ -46,8 +50,8 @@ def read_mat(path: Path, options: ReadOptions, given_labels: LabelColumn | None 
     if given_labels is None:
         labels_key, labels = _find_labels(path.name, variables, options, notes)
         n_samples, labels_source = (None if labels is None else len(labels)), repr(labels_key)
-    elif given_labels.sample_ids is None:
-        n_samples, labels_source = len(given_labels.labels), given_labels.source
+    else:
+        n_samples, labels_source = given_labels.n_samples, given_labels.source
     source, views = _find_views(path.name, variables, options, n_samples, notes)
     check_rows(views, n_samples, path.name, labels_source)
     reading = Reading(views, source, labels=labels, labels_source=labels_key, notes=notes)
@@ -63,10 +67,15 @@ def load_variables(path: Path) -> dict[str, Any]:
     if is_mat73(path):
         return load_mat73(path)
     try:
-        loaded = scipy.io.loadmat(path)
+        loaded = read_mat5(path) if is_mat5(path) else scipy.io.loadmat(path)
+    except ManyviewError:
+        raise
     except Exception as error:  # scipy raises many kinds on damaged files
         raise unreadable(path, "a .mat file", error) from error
-    return {key: value for key, value in loaded.items() if not key.startswith("__")}
+    variables = {key: value for key, value in loaded.items() if not key.startswith("__")}
+    for name, value in variables.items():
+        check_sparse(value, name, path.name)
+    return variables
 
 
 def is_mat73(path: Path) -> bool:
@@ -82,38 +91,62 @@ def load_mat73(path: Path) -> dict[str, Any]:
     Other variables, such as structs and functions, become None.
     """
     h5py = import_extra("h5py", path.name)
+    check_hdf5(path, "a MATLAB 7.3 file")
     try:
         with h5py.File(path, "r") as file:
-            return {
-                name: _value(file, node, h5py)
-                for name, node in file.items()
-                if not name.startswith("#")
+            cells = _Cells(file, h5py)
+            variables = {
+                name: cells.value(node) for name, node in file.items() if not name.startswith("#")
             }
+    except ManyviewError:
+        raise
     except Exception as error:  # h5py raises many kinds on damaged files
         raise unreadable(path, "a MATLAB 7.3 file", error) from error
+    for name, value in variables.items():
+        check_sparse(value, name, path.name)
+    return variables
 
 
-def _value(file: Any, node: Any, h5py: Any) -> Any:
-    matlab_class = node.attrs.get("MATLAB_class", b"")
-    if isinstance(matlab_class, bytes):
-        matlab_class = matlab_class.decode()
-    if isinstance(node, h5py.Group):
-        return _sparse(node) if "MATLAB_sparse" in node.attrs else None
-    if node.attrs.get("MATLAB_empty", 0):
-        return np.empty((0, 0), dtype="U1" if matlab_class == "char" else np.float64)
-    if h5py.check_ref_dtype(node.dtype) is not None:
-        return _cell(file, node[()], h5py)
-    values = node[()].T  # HDF5 is row-major, MATLAB column-major
-    if matlab_class == "char":
-        return np.array(["".join(map(chr, row)) for row in np.atleast_2d(values).tolist()])
-    return values.astype(bool) if matlab_class == "logical" else values
+class _Cells:
+    """Reads the nodes of a MATLAB 7.3 file.
 
+    A cell refers to its parts. Each part is read once, however many cells refer to it, so that a
+    small file cannot become large; a cell that holds itself is refused.
+    """
 
-def _cell(file: Any, references: np.ndarray, h5py: Any) -> np.ndarray:
-    cell = np.empty(references.shape, dtype=object)
-    for position, reference in np.ndenumerate(references):
-        cell[position] = _value(file, file[reference], h5py)
-    return cell.T
+    def __init__(self, file: Any, h5py: Any) -> None:
+        self.file, self.h5py = file, h5py
+        self.values: dict[int, Any] = {}
+        self.opened: set[int] = set()
+
+    def value(self, node: Any) -> Any:
+        """Return the value of a variable or of a part of a cell."""
+        matlab_class = node.attrs.get("MATLAB_class", b"")
+        if isinstance(matlab_class, bytes):
+            matlab_class = matlab_class.decode()
+        if isinstance(node, self.h5py.Group):
+            return _sparse(node) if "MATLAB_sparse" in node.attrs else None
+        if node.attrs.get("MATLAB_empty", 0):
+            return np.empty((0, 0), dtype="U1" if matlab_class == "char" else np.float64)
+        if self.h5py.check_ref_dtype(node.dtype) is not None:
+            return self._cell(node[()])
+        values = node[()].T  # HDF5 is row-major, MATLAB column-major
+        if matlab_class == "char":
+            return np.array(["".join(map(chr, row)) for row in np.atleast_2d(values).tolist()])
+        return values.astype(bool) if matlab_class == "logical" else values
+
+    def _cell(self, references: np.ndarray) -> np.ndarray:
+        cell = np.empty(references.shape, dtype=object)
+        for position, reference in np.ndenumerate(references):
+            node = self.file[reference]
+            address = self.h5py.h5o.get_info(node.id).addr
+            if address not in self.values:
+                if address in self.opened:
+                    raise ValueError(f"the cell {node.name} holds itself")
+                self.opened.add(address)
+                self.values[address] = self.value(node)
+            cell[position] = self.values[address]
+        return cell.T
 
 
 def _sparse(group: Any) -> sparse.csc_array:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manyview.data.io.npy_format import map_npy, read_archive
 from manyview.data.io.reading import (
     Reading,
     ReadOptions,
     as_view,
     check_rows,
+    check_sparse,
     choose_reading,
     known_keys,
     missing_name,
@@ -20,15 +22,10 @@ from manyview.data.io.reading import (
     samples_are_rows,
     unreadable,
 )
-from manyview.data.label_values import (
-    LabelColumn,
-    describe_labels,
-    is_known,
-    mark_unknown,
-    parse_labels,
-)
+from manyview.data.label_columns import LabelColumn
+from manyview.data.label_values import describe_labels, is_known, mark_unknown, parse_labels
 from manyview.data.views import View
-from manyview.errors import DataFileError
+from manyview.errors import DataFileError, ManyviewError
 
 LABEL_KEYS = ("y", "labels", "label", "gt")  # in any case
 ID_KEYS = ("sample_ids", "ids", "files")
@@ -47,8 +44,8 @@ def read_npz(path: Path, options: ReadOptions, given_labels: LabelColumn | None 
     if given_labels is None:
         labels_key, labels = _find_labels(path.name, arrays, options, notes)
         n_samples, labels_source = (None if labels is None else len(labels)), repr(labels_key)
-    elif given_labels.sample_ids is None:
-        n_samples, labels_source = len(given_labels.labels), given_labels.source
+    elif given_labels.sample_ids is None or not any(key in arrays for key in ID_KEYS):
+        n_samples, labels_source = given_labels.n_samples, given_labels.source
     graph_keys = _graph_keys(path.name, arrays, options)
     views = _find_views(path.name, arrays, options, n_samples, graph_keys)
     check_rows(views, n_samples, path.name, labels_source)
@@ -76,27 +73,28 @@ def read_npz(path: Path, options: ReadOptions, given_labels: LabelColumn | None 
 def load_arrays(path: Path) -> dict[str, Any]:
     """Load the arrays of an archive; a saved scipy matrix is one array named after the file."""
     try:
-        # numpy leaves the file open on errors, unless it is opened here.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            if set(archive.files) >= SPARSE_PARTS:
-                return {path.stem: as_view(sparse.load_npz(path))}
-            return {key: _plain_array(archive, key, path.name) for key in archive.files}
-    except DataFileError:
+        arrays = dict(read_archive(path))
+        if not set(arrays) >= SPARSE_PARTS:
+            return arrays
+        matrix = _sparse_matrix(arrays)
+    except ManyviewError:
         raise
     except Exception as error:  # zipfile, zlib and numpy raise many kinds on damaged files
         raise unreadable(path, "an .npz archive", error) from error
+    check_sparse(matrix, path.stem, path.name)
+    return {path.stem: as_view(matrix)}
 
 
-def _plain_array(archive: Any, key: str, file: str) -> np.ndarray:
-    try:
-        return np.asarray(archive[key])
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise
-        raise DataFileError(
-            f"{key!r} in {file} holds Python objects, which only pickle can load; manyview "
-            "never unpickles. Save it as plain numbers or as text (dtype=str)."
-        ) from error
+def _sparse_matrix(arrays: Mapping[str, np.ndarray]) -> Any:
+    """Build a matrix from the parts that scipy.sparse.save_npz writes."""
+    kind, shape = arrays["format"].item(), tuple(arrays["shape"].tolist())
+    kind = kind.decode() if isinstance(kind, bytes) else kind
+    if kind == "coo":
+        return sparse.coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape)
+    if kind == "dia":
+        return sparse.dia_array((arrays["data"], arrays["offsets"]), shape=shape)
+    build = {"csr": sparse.csr_array, "csc": sparse.csc_array, "bsr": sparse.bsr_array}[kind]
+    return build((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
 
 
 def _find_labels(
@@ -248,8 +246,8 @@ def read_npy(
         )
     names = ", ".join(path.name for path in paths)
     n_samples, labels_source = None, ""
-    if given_labels is not None and given_labels.sample_ids is None:
-        n_samples, labels_source = len(given_labels.labels), given_labels.source
+    if given_labels is not None:
+        n_samples, labels_source = given_labels.n_samples, given_labels.source
     rows = options.samples_in != "columns"
     if options.samples_in is None and n_samples is not None:
         fit = [array.shape == (n_samples, n_samples) for array in arrays.values()]
@@ -261,19 +259,14 @@ def read_npy(
 
 def _map_array(path: Path) -> np.ndarray:
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
-        if "allow_pickle" not in str(error) and "Python objects" not in str(error):
-            raise unreadable(path, "an .npy array", error) from error
-        raise DataFileError(
-            f"{path.name} holds Python objects, which only pickle can load; manyview never "
-            "unpickles. Save it as plain numbers."
-        ) from error
+        array = map_npy(path)
+    except ManyviewError:
+        raise
     except Exception as error:  # numpy raises many kinds on damaged files
         raise unreadable(path, "an .npy array", error) from error
-    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "fiub":
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise DataFileError(
             f"{path.name} must hold a 2-D array of numbers to be a view; got shape "
-            f"{getattr(array, 'shape', None)} of {getattr(array, 'dtype', 'another kind')}."
+            f"{array.shape} of {array.dtype}."
         )
-    return np.asarray(array)
+    return array

@@ -3,15 +3,15 @@
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from manyview.data.label_values import shown_names
-from manyview.data.scaling import suggest_scaling
+from manyview.data.column_kinds import rows_lacking_values
+from manyview.data.label_values import N_SHOWN, shown_names
+from manyview.data.mixed_table import MixedTable
+from manyview.data.sparse_format import as_csr, sparse_fault
 from manyview.data.views import MultiView, View
 from manyview.errors import DataFileError, did_you_mean
 
@@ -26,10 +26,16 @@ class ReadOptions:
     labels_key: str | None = None
     graphs_key: str | None = None
     samples_in: str | None = None
-    id_column: str | None = None
+    id_column: str | Mapping[str, str] | None = None  # of all tables, or by view, as in a fit
     label_column: str | None = None
     missing: str | None = None
     ignore: Sequence[str] | None = None
+    columns: Mapping[str, Any] | None = None
+
+    @property
+    def given_id_column(self) -> str | None:
+        """Column of sample ids that every table must have."""
+        return self.id_column if isinstance(self.id_column, str) else None
 
     @property
     def may_lack_values(self) -> bool:
@@ -41,7 +47,7 @@ class ReadOptions:
 class Reading:
     """Views and labels read from one source, samples in rows."""
 
-    views: dict[str, View]
+    views: Mapping[str, View | MixedTable]
     source: str
     graphs: dict[str, View] = field(default_factory=dict)
     columns: dict[str, list[str]] = field(default_factory=dict)
@@ -49,6 +55,7 @@ class Reading:
     labels_source: str = ""
     sample_ids: Sequence[str] | None = None
     present: dict[str, np.ndarray] | None = None
+    id_columns: dict[str, str] = field(default_factory=dict)  # by view
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -57,7 +64,15 @@ class Reading:
         return int(next(iter(self.views.values())).shape[0])
 
 
-def unreadable(path: Path, kind: str, error: Exception) -> DataFileError:
+class Named(Protocol):
+    """A file with a name to show: a path, or a member of an archive."""
+
+    @property
+    def name(self) -> str:
+        """Name in messages."""
+
+
+def unreadable(path: Named, kind: str, error: Exception) -> DataFileError:
     """Return the error for a file that its library cannot open."""
     if isinstance(error, MemoryError):
         return DataFileError(f"{path.name} does not fit in memory, or is damaged.")
@@ -181,8 +196,25 @@ def is_sparse(matrix: object) -> bool:
 
 
 def as_view(matrix: Any) -> View:
-    """Return a dense matrix as it is, and a sparse one in CSR."""
-    return sparse.csr_array(matrix) if is_sparse(matrix) else np.asarray(matrix)
+    """Return a dense matrix as it is, and a sparse one in CSR, checked."""
+    if not is_sparse(matrix):
+        return np.asarray(matrix)
+    converted, fault = as_csr(matrix)
+    if converted is None:
+        raise DataFileError(f"a sparse matrix of the file is not valid: {fault}. Save it again.")
+    return converted
+
+
+def check_sparse(values: Any, name: str, file: str) -> None:
+    """Refuse a variable that is, or a cell that holds, a sparse matrix that is not valid."""
+    is_cell = isinstance(values, np.ndarray) and values.dtype == object
+    for matrix in values.ravel() if is_cell else [values]:
+        fault = sparse_fault(matrix) if is_sparse(matrix) else ""
+        if fault:
+            raise DataFileError(
+                f"{name!r} in {file} is not a valid sparse matrix: {fault}. The file is damaged: "
+                "save it again."
+            )
 
 
 def describe_views(reading: Reading) -> str:
@@ -209,25 +241,29 @@ def missing_notes(views: MultiView) -> list[str]:
     ]
     if lacking:
         notes.append(f"{', '.join(lacking)}; they are kept and use their other views.")
-    n_broken = {
-        name: len(views.nonfinite_rows(name)) - _n_nan_rows(views, name) for name in views.names
-    }
-    broken = [f"{count} rows of view {name}" for name, count in n_broken.items() if count]
+    n_broken = {name: _n_incomplete_rows(views, name) for name in views.names}
+    broken = [
+        f"{count} row{'' if count == 1 else 's'} of view {name}"
+        for name, count in n_broken.items()
+        if count
+    ]
     if broken:
         notes.append(f"Single values are missing in {', '.join(broken)}; they will be imputed.")
     return notes
 
 
-def _n_nan_rows(views: MultiView, name: str) -> int:
-    return int((~views.present[views.nonfinite_rows(name), views.names.index(name)]).sum())
+def _n_incomplete_rows(views: MultiView, name: str) -> int:
+    view = views[name]
+    if isinstance(view, MixedTable):
+        return int(rows_lacking_values(view).sum())
+    rows = views.nonfinite_rows(name)
+    return int(views.present[rows, views.names.index(name)].sum())
 
 
 def view_notes(views: Mapping[str, View]) -> list[str]:
-    """Return notes on identical views, views of integers, and views to scale differently."""
+    """Return notes on identical views and on views of integers."""
     notes = [
-        f"Views {one} and {other} are identical."
-        for one, other in combinations(views, 2)
-        if equal_views(views[one], views[other])
+        f"Views {_listed(names)} are identical." for names in _identical(views) if len(names) > 1
     ]
     narrow = [name for name, view in views.items() if view.dtype.kind in "iu"]
     if narrow:
@@ -235,17 +271,28 @@ def view_notes(views: Mapping[str, View]) -> list[str]:
         notes.append(
             f"Stored as {'/'.join(dtypes)}, cast before arithmetic: {shown_names(narrow)}."
         )
-    return notes + _scaling_notes(views)
+    return notes
 
 
-def _scaling_notes(views: Mapping[str, View]) -> list[str]:
-    """Return the suggested scalings, one note for all views with the same suggestion."""
-    names_by_advice: dict[str, list[str]] = {}
+def _identical(views: Mapping[str, View]) -> list[list[str]]:
+    """Group the names of identical views; only those of the same first row are compared."""
+    groups: list[list[str]] = []
+    alike: dict[Any, list[list[str]]] = {}
     for name, view in views.items():
-        advice = suggest_scaling(view)
-        if advice is not None:
-            names_by_advice.setdefault(advice, []).append(name)
-    return [
-        f"{'View' if len(names) == 1 else 'Each of views'} {shown_names(names)}: {advice}."
-        for advice, names in names_by_advice.items()
-    ]
+        first = view[[0]].toarray() if isinstance(view, sparse.csr_array) else view[:1]
+        key = view.shape, (first.astype(np.float64) + 0.0).tobytes()  # -0.0 becomes 0.0
+        for group in alike.setdefault(key, []):
+            if equal_views(view, views[group[0]]):
+                group.append(name)
+                break
+        else:
+            alike[key].append([name])
+            groups.append(alike[key][-1])
+    return groups
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Join names without quotes: a, b and c, or the first ones and the number of the others."""
+    if len(names) > N_SHOWN:
+        return shown_names(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -90,7 +90,7 @@ class FastRanking:
     def __init__(self, blocks: RankBlocks) -> None:
         ranked = blocks.ranked
         self.order, self._n_units, self._of_unit = ranked.order, blocks.n_units, blocks.of_unit
-        self._first, self._past = ranked.tie_bounds()
+        self._first, self._past = ranked.tie_bounds
         self._nodes = ScorePoints(blocks)
         self._rows = PairLogits(blocks, self._nodes)
         self._kept: list[_Probabilities] | None = None

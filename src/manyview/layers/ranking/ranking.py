@@ -104,9 +104,10 @@ def _blocks(ranked: SortedScores, dtype: torch.dtype) -> Iterator[_Block]:
 class _DiscountedGain(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, temperature: float, as_printed: bool) -> Tensor:
+        ranked = SortedScores(scores, temperature)
         ctx.save_for_backward(scores)
         ctx.temperature, ctx.as_printed, ctx.blocks = temperature, as_printed, None
-        ranked = SortedScores(scores, temperature)
+        ctx.ranked = ranked
         discount = rank_discount(ranked.n_nodes, scores)
         gain = torch.zeros_like(scores)
         blocks: Iterable[_Block] = _blocks(ranked, scores.dtype)
@@ -120,20 +121,20 @@ class _DiscountedGain(torch.autograd.Function):
                 gain[block.window] += discount[block.rows] @ increase
         if as_printed:
             return gain
-        first, _ = ranked.tie_bounds()
+        first, _ = ranked.tie_bounds
         return torch.empty_like(gain).scatter_(0, ranked.order, gain[first])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         (scores,) = ctx.saved_tensors
-        ranked = SortedScores(scores, ctx.temperature)
+        ranked: SortedScores = ctx.ranked
         by_rank = rank_discount(ranked.n_nodes, scores)
         by_node = gradients[0][ranked.order]
         if ctx.as_printed:
             by_rank, by_node = gradients[0], by_rank[ranked.order]
         # Through the logits b_r s_j - D_j: sums over r of d(logit) and of (b_r - b_j) d(logit),
         # with b_j, the slope of D_j, at the middle of equal scores.
-        first, past = ranked.tie_bounds()
+        first, past = ranked.tie_bounds
         plain = torch.zeros_like(ranked.scores)
         tilted = torch.zeros_like(ranked.scores)
         for block in ctx.blocks or _blocks(ranked, scores.dtype):

@@ -10,6 +10,8 @@ lies below its maximum by
 which never decreases away from r, so bisection finds the reach of a row.
 """
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
@@ -68,8 +70,9 @@ class SortedScores:
             last = torch.where(half_fall <= limit, further, last)
         return last
 
+    @cached_property
     def tie_bounds(self) -> tuple[Tensor, Tensor]:
-        """Return the first and one past the last position of each node's run of equal scores."""
+        """The first and one past the last position of each node's run of equal scores."""
         _, run, length = torch.unique_consecutive(
             self.scores, return_inverse=True, return_counts=True
         )

@@ -10,6 +10,7 @@ from manyview.experiments.plan import Entry
 from manyview.experiments.study import Study
 from manyview.report.study.results import METRICS, study_results
 from manyview.report.study.series import Charted, kept_by_title
+from manyview.system.files import whole_file
 from manyview.validation import check_choice
 
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def write_figures(study: Study, folder: str | Path, formats: Sequence[str] = FOR
         for name, figure in figures.items():
             for one in formats:
                 path = folder / f"{name}.{one}"
-                with rc_context(STYLE):
-                    figure.savefig(path, format=one, metadata=UNSAID[one])
+                with rc_context(STYLE), whole_file(path) as temporary:
+                    figure.savefig(temporary, format=one, metadata=UNSAID[one])
                 written.append(path)
     except OSError as error:
         raise DataFileError(f"Figures cannot be written in {folder}: {error}.") from error

@@ -37,7 +37,7 @@ from manyview.report.run.predictions import (
 )
 from manyview.report.run.reliability import reliability_section
 from manyview.report.run.review import review_section
-from manyview.report.run.text import count_of, labels_line
+from manyview.report.run.text import count_of, labels_line, scaling_line
 from manyview.runs.records import Run
 
 CONFIDENT, UNCERTAIN = 0.9, 0.5
@@ -76,7 +76,8 @@ def run_page(run: Run, data: Dataset, labels: np.ndarray, model: MultiViewClassi
     explain = None
     if isinstance(model, NetworkOutputsMixin):
         explainer = model.explainer()
-        explain = partial(explainer.explain, names=[str(name) for name in data.sample_ids])
+        names = [str(name) for name in data.sample_ids]
+        explain = partial(explainer.explain, names=names, with_sources=False)
         effects = explainer.view_effects(np.where(facts.is_scored, facts.truth, UNKNOWN))
     sections = [
         review_section(facts, last, view_graphs, explain),
@@ -151,10 +152,14 @@ def _settings_section(run: Run) -> Section:
     ]
     if run.training.n_neighbors is not None:
         rows.append(("Neighbors", run.training.n_neighbors))
+    scaled = scaling_line(run.training)
+    if scaled is not None:
+        rows.append(("Scaling", scaled))
     params = list(shown_params(run.params).items())
     return section(
         "Settings",
         pairs("Settings", rows),
+        notes(run.training.scaling_advice) if run.training.scaling_advice else None,
         folded("Notes from reading the data", notes(run.data.notes)) if run.data.notes else None,
         folded("All parameters of the method", pairs("Parameters", params)) if params else None,
         intro="In the folder of this file, predictions.csv lists every sample and run.json records "

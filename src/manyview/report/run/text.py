@@ -18,6 +18,7 @@ STOPPED = {
     "interrupted": "then interrupted; the best network so far is kept",
     "callback": "then stopped by a callback",
 }
+SCALED = {"standard": "standardized", "rows": "standardized by row", "none": "not scaled"}
 REPORT = {"report.html": "the whole report, to open in a browser"}
 FILES = {
     "predictions.csv": "label, probability and confidence of every sample",
@@ -33,6 +34,9 @@ def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
         ("Labels", [labels_line(run)]),
         ("Method", [_method_line(run)]),
     ]
+    scaled = scaling_line(run.training)
+    if scaled is not None:
+        sections.append(("Scaling", [scaled, *run.training.scaling_advice]))
     if run.training.n_epochs is not None:
         sections.append(("Training", [_training_line(run.training)]))
     sections.append(("", [""]))
@@ -73,7 +77,9 @@ def _annotated_file(run: Run) -> dict[str, str]:
     return {f"{COPY_STEM}{suffix}": "the data with the results in .obs, .obsm and .obsp"}
 
 
-def prediction_text(prediction: Prediction, out: Path | None, width: int) -> str:
+def prediction_text(
+    prediction: Prediction, out: Path | None, width: int, *, replaced: bool = False
+) -> str:
     """Summarize the data, the number of labeled samples, and the scores where labels are known."""
     data = prediction.data
     sections = [
@@ -90,7 +96,7 @@ def prediction_text(prediction: Prediction, out: Path | None, width: int) -> str
             f"{prediction.abstain_below:g}"
         )
     if out is not None:
-        sections.append(("File", [str(out)]))
+        sections.append(("File", [f"{out}{' (replaced)' * replaced}"]))
     return set_sections(sections, width)
 
 
@@ -118,13 +124,37 @@ def _data_line(data: DataRecord) -> str:
 
 
 def labels_line(run: Run) -> str:
-    """Count the known or shown labels, and describe how the others were hidden."""
-    asked = run.settings
+    """Count the known labels, those that were hidden to score, and the samples without one."""
+    asked, n_hidden = run.settings, run.n_hidden
     if asked.label_ratio is None:
         return f"{run.n_labeled:,} known, {run.n_unlabeled:,} unknown"
+    rule = f"({asked.protocol}, ratio {asked.label_ratio:g}, seed {asked.seed})"
+    n_without = run.n_unlabeled - n_hidden
+    if n_without == 0:
+        return f"{run.n_labeled:,} shown, {n_hidden:,} hidden {rule}"
     return (
-        f"{run.n_labeled:,} shown, {run.n_unlabeled:,} hidden "
-        f"({asked.protocol}, ratio {asked.label_ratio:g}, seed {asked.seed})"
+        f"{n_hidden:,} of the {run.n_labeled + n_hidden:,} known labels are hidden and used to "
+        f"score, {run.n_labeled:,} are shown {rule}; {count_of(n_without, 'sample')} without a "
+        "label"
+    )
+
+
+def scaling_line(training: TrainingRecord) -> str | None:
+    """List the views by the scaling that the fit used; None where a method has no scaling.
+
+    Examples
+    --------
+    >>> kinds = {"mean": "standard", "error": "standard", "worst": "unit"}
+    >>> scaling_line(TrainingRecord(1.0, 20, 90, "converged", scaling=kinds))
+    'mean, error standardized; worst unit'
+    """
+    if not training.scaling:
+        return None
+    names_by_kind: dict[str, list[str]] = {}
+    for name, kind in training.scaling.items():
+        names_by_kind.setdefault(kind, []).append(name)
+    return "; ".join(
+        f"{shown_names(names)} {SCALED.get(kind, kind)}" for kind, names in names_by_kind.items()
     )
 
 
@@ -136,11 +166,6 @@ def _method_line(run: Run) -> str:
     if min(recalls.values(), default=1.0) < 1:
         found = ", ".join(f"{recall:.1%} in {name}" for name, recall in recalls.items())
         words.append(f"approximate search (recall {found})")
-    standardized = [
-        name for name, kind in (run.training.scaling or {}).items() if kind == "standard"
-    ]
-    if standardized and "scaling" not in run.settings.params:
-        words.append(f"columns standardized in {shown_names(standardized)}")
     words.extend(f"{name}={value}" for name, value in run.settings.params.items())
     return ", ".join(words)
 

@@ -13,7 +13,7 @@ from statistics import fmean
 import numpy as np
 from scipy import stats
 
-from manyview.report.study.results import Metric, Result
+from manyview.report.study.results import Metric, Result, counted_datasets
 from manyview.report.study.table import BEST, SECOND, TableCell
 
 LEVEL = 0.05
@@ -192,11 +192,16 @@ def _p_value(result: Result | None, best: Result | None, test: str) -> float | N
 def ranked(grid: Grid, datasets: Sequence[str], metric: Metric) -> Ranking | None:
     """Average the ranks of rows over the columns in which all of them have a result.
 
-    `datasets` has the data set of each column. Rows without any result are left out. Returns None
-    if fewer than two rows or no column remain.
+    `datasets` has the data set of each column. Rows without any result are left out, and columns
+    of data sets that count in no average. Returns None if fewer than two rows or no column remain.
     """
+    counted = counted_datasets(datasets)
     means = [
-        {column: r.mean for column, r in enumerate(line) if r is not None and r.mean is not None}
+        {
+            column: r.mean
+            for column, r in enumerate(line)
+            if r is not None and r.mean is not None and datasets[column] in counted
+        }
         for line in grid
     ]
     here = [n for n, line in enumerate(means) if line]

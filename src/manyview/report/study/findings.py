@@ -10,6 +10,7 @@ from manyview.report.study.results import (
     METRICS,
     Results,
     begun_entries,
+    counted_datasets,
     dataset_title,
     is_own,
     point_title,
@@ -37,8 +38,10 @@ def _leaders(study: Study, entries: list[Entry], results: Results) -> str:
     """Count in how many cases each entry is best; ties count for all of them."""
     titles = {entry.name: _called(entry) for entry in entries}
     cases: dict[tuple[str, float, str], dict[str, float]] = {}
+    counted = counted_datasets(study.plan.datasets)
     for cell, result in results.items():
-        if cell.entry in titles and not cell.point and result.mean is not None:
+        is_plain = cell.entry in titles and not cell.point and cell.dataset in counted
+        if is_plain and result.mean is not None:
             case = cases.setdefault((cell.dataset, cell.label_ratio, cell.protocol), {})
             case[cell.entry] = round(result.mean, 1)
     cases = {place: means for place, means in cases.items() if len(means) > 1}
@@ -98,8 +101,9 @@ def _ranking(study: Study, entries: list[Entry], results: Results) -> Ranking | 
 
 def _grid(entry: Entry, results: Results) -> list[str]:
     means: dict[tuple[str, float, str], dict[Cell, float]] = {}
+    counted = counted_datasets(entry.datasets)
     for cell, result in results.items():
-        if cell.entry == entry.name and result.mean is not None:
+        if cell.entry == entry.name and result.mean is not None and cell.dataset in counted:
             place = (cell.dataset, cell.label_ratio, cell.protocol)
             means.setdefault(place, {})[cell] = result.mean
     spans = {place: max(of.values()) - min(of.values()) for place, of in means.items()}

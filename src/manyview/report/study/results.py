@@ -1,12 +1,13 @@
 """Results of a study: the finished trials of each cell, and the paper's number."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from statistics import fmean, stdev
 from typing import Any
 
+from manyview.data.catalog.cards import CATALOG
 from manyview.experiments.plan import Cell, Entry
 from manyview.experiments.store import DONE
 from manyview.experiments.study import Study
@@ -92,6 +93,20 @@ class Difference:
     def difference(self) -> float:
         """Return our mean minus the paper's."""
         return self.ours - self.paper
+
+
+def counted_datasets(datasets: Iterable[str]) -> set[str]:
+    """Return the data sets that count in summaries over data sets, by their cards.
+
+    Data sets that count in no average are left out, unless there is no other.
+
+    Examples
+    --------
+    >>> sorted(counted_datasets(["digits", "nus-wide-graphs", "mine.csv"]))
+    ['digits', 'mine.csv']
+    """
+    names = set(datasets)
+    return {name for name in names if name not in CATALOG or CATALOG[name].in_averages} or names
 
 
 def find_metric(name: str) -> Metric:

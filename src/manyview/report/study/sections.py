@@ -21,6 +21,7 @@ from manyview.report.study.results import (
     value_title,
 )
 from manyview.report.study.table import RANK, Table, TableCell, flat_header
+from manyview.report.study.text import skipped_notes
 
 FAR = 5.0  # points of accuracy
 MAX_ROWS = 20
@@ -97,7 +98,7 @@ def difference_section(study: Study) -> Section | None:
 
 
 def gap_section(study: Study) -> Section | None:
-    """List missing results: unavailable data sets and failed trials, with reasons."""
+    """List missing results: unavailable data, skipped lines and failed trials, with reasons."""
     records = study.store.records()
     groups: dict[tuple[str, str, str, str], list[int]] = {}
     for key, (cell, trial) in study.keys.items():
@@ -107,7 +108,8 @@ def gap_section(study: Study) -> Section | None:
             )
             place = (cell.dataset, title, ratio_title(cell.label_ratio), reason_of(records[key]))
             groups.setdefault(place, []).append(trial.seed)
-    if not groups and not study.skipped:
+    skipped_lines = skipped_notes(study.store)
+    if not groups and not study.skipped and not skipped_lines:
         return None
     rows = [
         [
@@ -122,7 +124,10 @@ def gap_section(study: Study) -> Section | None:
     n_failed = sum(map(len, groups.values()))
     return section(
         "Missing results",
-        notes([f"{dataset_title(name)}: {reason}" for name, reason in study.skipped.items()]),
+        notes(
+            [f"{dataset_title(name)}: {reason}" for name, reason in study.skipped.items()]
+            + skipped_lines
+        ),
         table(
             "Failed trials", [*_case_columns(), Column("seeds"), Column("reason")], rows,
             filterable=len(rows) > MAX_ROWS // 2, n_first=MAX_ROWS, as_cards=True,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from manyview.experiments.estimate import estimate, format_duration
-from manyview.experiments.store import DONE
+from manyview.experiments.store import DAMAGED_NAME, DONE, RECORDS_NAME, Store
 from manyview.experiments.study import Study
 from manyview.report.layout import set_sections
 
@@ -88,4 +88,85 @@ def status_document(study: Study) -> dict[str, Any]:
             for record in study.failed()
         ],
         "skipped": study.skipped,
+        **_line_document(study.store),
     }
+
+
+def skipped_notes(store: Store, n_moved: int = 0) -> list[str]:
+    """Say how many lines of the records are skipped, and how many were moved to another file."""
+    counts, file = store.line_counts(), store.folder / RECORDS_NAME
+    notes = []
+    if n_moved:
+        notes.append(
+            f"{_lines(n_moved, 'damaged')} of {file} went to {DAMAGED_NAME}; trials that were lost "
+            "run again."
+        )
+    if counts.n_damaged:
+        notes.append(
+            f"{_lines(counts.n_damaged, 'damaged')} of {file} {_was(counts.n_damaged)} skipped. "
+            "`manyview bench run` runs the lost trials again, and only those."
+        )
+    if counts.n_foreign:
+        is_are = "is" if counts.n_foreign == 1 else "are"
+        notes.append(
+            f"{_lines(counts.n_foreign, '')} of {file} {is_are} no record of a trial and "
+            f"{_was(counts.n_foreign)} skipped."
+        )
+    if counts.is_cut and not store.running():
+        notes.append(
+            f"The last line of {file} is cut off and was skipped. `manyview bench run` runs its "
+            "trial again."
+        )
+    if counts.n_unchecked and counts.n_good:
+        n_read = counts.n_unchecked
+        notes.append(f"{_lines(n_read, '')} of {file} without a checksum {_was(n_read)} read.")
+    return notes
+
+
+def check_text(store: Store) -> str:
+    """Report the lines of a store: good, without a checksum, damaged and foreign."""
+    counts = store.line_counts()
+    found = [
+        f"{counts.n_good:,} good",
+        f"{counts.n_unchecked:,} without a checksum",
+        f"{counts.n_damaged:,} damaged",
+        f"{counts.n_foreign:,} foreign",
+    ]
+    lines = [f"{store.folder / RECORDS_NAME}: {', '.join(found)}."]
+    if counts.is_cut:
+        lines.append("The last line is cut off, or is being written.")
+    if counts.n_damaged or counts.is_cut:
+        lines.append(
+            "Run the plan again: damaged lines are set aside, and only the trials that were lost "
+            "with them run again."
+        )
+    return "\n".join(lines)
+
+
+def check_document(store: Store) -> dict[str, Any]:
+    """Return the counts of a store's lines as a JSON document."""
+    counts = store.line_counts()
+    return {
+        "format": "manyview bench check",
+        "store": str(store.folder),
+        "n_good": counts.n_good,
+        **_line_document(store),
+    }
+
+
+def _line_document(store: Store) -> dict[str, Any]:
+    counts = store.line_counts()
+    return {
+        "n_unchecked": counts.n_unchecked,
+        "n_damaged": counts.n_damaged,
+        "n_foreign": counts.n_foreign,
+        "is_cut": counts.is_cut,
+    }
+
+
+def _lines(count: int, kind: str) -> str:
+    return " ".join(filter(None, [f"{count:,}", kind, "line" if count == 1 else "lines"]))
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"

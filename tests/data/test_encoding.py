@@ -1,0 +1,195 @@
+"""Encoding of views: distances between mixed columns, new samples, files."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from models import manyview
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from manyview import ManyviewClassifier, MultiView, PerView, to_pyg
+from manyview.data.encoding import encode_views, fit_encoders
+from manyview.data.mixed_table import MixedTable
+from manyview.errors import DataWarning, InputError
+
+QUICK = {"max_epochs": 5, "random_state": 0}
+
+
+def mixed_frame(n_samples=60, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, n_samples)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(50, 10, n_samples),
+            "income": rng.lognormal(10, 2, n_samples),
+            "stage": np.where(rng.random(n_samples) < 0.9, np.array(["I", "II"])[labels], "III"),
+            "smoker": rng.choice(["yes", "no"], n_samples),
+            "visit": pd.date_range("2020-01-01", periods=n_samples, freq="9D"),
+            "note": [("good recovery" if label else "severe pain") + f" no {row}"
+                     for row, label in enumerate(labels)],
+        },
+        index=[f"p{row}" for row in range(n_samples)],
+    )  # fmt: skip
+    return frame, labels
+
+
+@pytest.fixture
+def clinical():
+    frame, labels = mixed_frame()
+    return frame, np.where(np.arange(60) % 4 == 0, labels, -1)
+
+
+def encoded(frame):
+    views = MultiView({"v": frame})
+    return encode_views(views, fit_encoders(views))
+
+
+def test_a_huge_number_does_not_drown_five_categories(rng):
+    """Two groups that agree in all five categories, and a number that says nothing."""
+    group = np.repeat([0, 1], 40)
+    frame = pd.DataFrame({f"c{column}": np.where(group, "x", "y") for column in range(5)})
+    frame["huge"] = rng.lognormal(20, 3, 80)
+    values = encoded(frame)["v"]
+    distances = np.linalg.norm(values[:, None] - values[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
+    assert (group[distances.argsort(axis=1)[:, :10]] == group[:, None]).all()
+
+
+def test_categories_of_many_levels_do_not_drown_a_number():
+    frame = pd.DataFrame(
+        {"number": np.repeat([0.0, 1.0], 30), "many": [f"l{i % 30}" for i in range(60)]}
+    )
+    values = encoded(frame)["v"]
+    assert values[:, 0].var() == pytest.approx(values[:, 1:].var(axis=0).sum())
+
+
+def test_numeric_frames_stay_as_they_are():
+    frame = pd.DataFrame({"a": [1, 2], "b": [True, False], "c": ["1.5", "2"]})
+    views = MultiView({"v": frame})
+    assert fit_encoders(views) == {}
+    assert encode_views(views, {}) is views
+    np.testing.assert_array_equal(views["v"], [[1, 1, 1.5], [2, 0, 2]])
+
+
+def test_samples_that_lack_the_view_take_no_part_in_the_encoding():
+    frame, _ = mixed_frame()
+    other = pd.DataFrame(np.zeros((70, 1)), index=[f"p{row}" for row in range(70)])
+    views = MultiView({"other": other, "clinical": frame})
+    assert views.present[:, 1].tolist() == [True] * 60 + [False] * 10
+    alone = fit_encoders(MultiView({"clinical": frame}))["clinical"]
+    together = fit_encoders(views)["clinical"]
+    table = MultiView({"clinical": frame})["clinical"]
+    np.testing.assert_array_equal(alone(table, "v"), together(table, "v"))
+
+
+def test_a_blank_row_lacks_the_view():
+    frame, _ = mixed_frame()
+    frame.iloc[3] = None
+    views = MultiView({"clinical": frame, "other": np.zeros((60, 1))})
+    assert not views.present[3, 0]
+    changed = encode_views(views, fit_encoders(views))
+    assert np.isnan(changed["clinical"][3]).all()
+    assert not changed.present[3, 0]
+
+
+def test_a_saved_model_encodes_new_samples_alike(clinical, tmp_path):
+    frame, known = clinical
+    model = manyview(**QUICK).fit({"v": frame}, known)
+    model.save(tmp_path)
+    loaded = ManyviewClassifier.load(tmp_path)
+    new = mixed_frame(20, seed=1)[0]
+    expected = model.predict_proba({"v": new})
+    np.testing.assert_array_equal(loaded.predict_proba({"v": new}), expected)
+    shuffled = new[list(reversed(new.columns))]
+    np.testing.assert_array_equal(loaded.predict_proba({"v": shuffled}), expected)
+
+
+def test_polars_and_pandas_frames_give_the_same(clinical):
+    frame, known = clinical
+    one = manyview(**QUICK).fit({"v": frame.reset_index(drop=True)}, known)
+    other = manyview(**QUICK).fit({"v": pl.from_pandas(frame.reset_index(drop=True))}, known)
+    np.testing.assert_array_equal(one.label_distributions_, other.label_distributions_)
+
+
+def test_new_samples_whose_cells_are_all_numbers(clinical):
+    frame, known = clinical
+    frame = frame[["age", "stage"]].assign(stage=["1", "2", "b"] * 20)
+    model = manyview(**QUICK).fit({"v": frame}, known)
+    texts = model.predict_proba({"v": frame.iloc[[0, 1]]})
+    numbers = frame.iloc[[0, 1]].assign(stage=[1, 2])
+    np.testing.assert_array_equal(model.predict_proba({"v": numbers}), texts)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda f: f.drop(columns="stage"), "it lacks 1: stage"),
+        (lambda f: f.assign(more=1), "1 are new: more. Remove them"),
+        (lambda f: f.assign(age="old"), "column 'age' must hold numbers; 60 of 60 cells do not"),
+        (lambda f: f.assign(visit="soon"), "column 'visit' must hold dates"),
+        (lambda f: f.assign(age=None), "holds NaN"),
+        (lambda f: np.zeros((60, 6)), "got numbers without names"),
+    ],
+)
+def test_new_samples_of_another_form_are_refused(clinical, change, message):
+    frame, known = clinical
+    model = manyview(**QUICK).fit({"v": frame}, known)
+    with pytest.raises(InputError, match=message):
+        model.predict({"v": change(frame)})
+
+
+def test_text_in_a_column_of_numbers_is_refused(tiny_views):
+    frames = {name: pd.DataFrame(view) for name, view in tiny_views.views.items()}
+    model = manyview(**QUICK).fit(frames, tiny_views.known_labels)
+    frames["shape"][0] = "long"
+    with pytest.raises(InputError, match="must hold numbers alone, as in the fit; column '0'"):
+        model.predict(frames)
+
+
+def test_an_unseen_category_is_reported_by_name(clinical):
+    frame, known = clinical
+    model = manyview(**QUICK).fit({"v": frame}, known)
+    with pytest.warns(DataWarning, match=r"column 'stage': 60 of 60 samples .*'IV'"):
+        model.predict({"v": frame.assign(stage="IV")})
+
+
+def test_blank_cells_follow_the_rule_for_missing_values(clinical):
+    frame, known = clinical
+    frame = frame.assign(age=frame["age"].where(np.arange(60) != 5))
+    with pytest.raises(InputError, match="view 'v' holds NaN"):
+        manyview(**QUICK).fit({"v": frame}, known)
+    model = manyview(missing="impute", **QUICK).fit({"v": frame}, known)
+    filled = encoded(frame)["v"].copy()
+    filled[5, 0] = 0.0  # the mean
+    assert np.isfinite(filled).all()
+    assert model.fill_values_["v"][0] == pytest.approx(0, abs=1e-12)
+    blank_stage = frame.assign(age=1.0 * np.arange(60), stage=None)
+    manyview(**QUICK).fit({"v": blank_stage}, known)  # a blank category is a category
+
+
+def test_cross_validation_keeps_tables_raw(clinical):
+    frame, _ = clinical
+    rows = MultiView({"v": frame})[[3, 1]]
+    assert isinstance(rows["v"], MixedTable)
+    assert rows["v"].column("stage").tolist() == frame["stage"].iloc[[3, 1]].tolist()
+
+
+def test_transformers_get_mixed_views_as_frames(clinical):
+    frame, known = clinical
+    encode_stage = make_column_transformer(
+        (OneHotEncoder(), ["stage"]), (StandardScaler(), ["age"])
+    )
+    views = MultiView({"a": frame, "b": frame})
+    changed = PerView({"a": encode_stage}).fit_transform(views)
+    assert changed["a"].shape == (60, 4)
+    assert isinstance(changed["b"], MixedTable)
+    model = make_pipeline(PerView({"a": encode_stage}), manyview(**QUICK)).fit(views, known)
+    assert list(model[-1].column_kinds_) == ["b"]
+
+
+def test_pyg_gets_encoded_features(clinical):
+    pytest.importorskip("torch_geometric")
+    data = to_pyg(clinical[0])
+    assert data.x.shape == (60, len(fit_encoders(MultiView(clinical[0]))["view1"].columns))
