@@ -67,7 +67,8 @@ def watch_training(monkeypatch):
 
 def test_teachers_are_plain_and_continue_from_the_one_before(tiny_views, monkeypatch):
     trained = watch_training(monkeypatch)
-    fit(tiny_views.views, tiny_views.known_labels, initial_teacher="network")
+    given = tiny_views.views, tiny_views.known_labels
+    fit(*given, initial_teacher="network", graph_epochs=None)
     (first, *_), (second, second_start, _), (last, last_start, _) = trained
     for teacher in (first, second):
         assert teacher.graph_learning is None
@@ -82,7 +83,7 @@ def test_teachers_are_plain_and_continue_from_the_one_before(tiny_views, monkeyp
 
 def test_a_linear_classifier_takes_the_place_of_the_first_network(tiny_views, monkeypatch):
     trained = watch_training(monkeypatch)
-    model = fit(tiny_views.views, tiny_views.known_labels)
+    model = fit(tiny_views.views, tiny_views.known_labels, graph_epochs=None)
     (teacher, _, soft_targets), (last, *_) = trained
     assert model.n_networks_ == len(model.stages_) == 2
     assert soft_targets is not None
@@ -90,6 +91,36 @@ def test_a_linear_classifier_takes_the_place_of_the_first_network(tiny_views, mo
     assert last.graph_learning is not None
     assert len(teacher.fusion.logits) == 3  # two views, and both together
     assert len(last.fusion.logits) == 2
+
+
+def test_the_graph_is_fixed_until_the_weights_have_converged(tiny_views, monkeypatch):
+    trained = watch_training(monkeypatch)
+    model = fit(tiny_views.views, tiny_views.known_labels, graph_epochs=4)
+    (teacher, *_), (fixed, start, _), (last, last_start, _) = trained
+    assert [type(one).__name__ for one in (teacher, fixed)] == ["FixedGraphNetwork"] * 2
+    assert fixed.convolutions is last.convolutions
+    assert not any(torch.equal(*both) for both in zip(start, last_start, strict=True))
+    assert model.training_curve_.n_epochs == model.stages_[-1].n_epochs == 15 + 4
+    assert not (model.edge_gates_.data == model.edge_gates_.data[0]).all()
+
+
+def test_without_epochs_for_it_the_graph_stays_as_it_starts(tiny_views):
+    model = fit(tiny_views.views, tiny_views.known_labels, graph_epochs=0)
+    assert model.training_curve_.n_epochs == 15
+    assert len(np.unique(model.edge_gates_.data)) == 2  # of edges, and of loops
+    assert np.isfinite(model.label_distributions_).all()
+
+
+def test_ctrl_c_while_the_graph_is_learned_keeps_the_teacher(tiny_views, monkeypatch):
+    def interrupt(network, *args, **kwargs):
+        curve = train_network(network, *args, **kwargs)
+        is_learned = type(network).__name__ == "MGCNDNS"
+        return replace(curve, stopped="interrupted") if is_learned else curve
+
+    monkeypatch.setattr(TRAIN_NETWORK, interrupt)
+    model = fit(tiny_views.views, tiny_views.known_labels)
+    assert len(model.stages_) == 1
+    assert model.training_curve_.stopped == "interrupted"
 
 
 @pytest.mark.parametrize("early_fusion", [True, False])
@@ -139,23 +170,29 @@ def test_stages_are_saved(tiny_views, tmp_path):
 
 def interrupt_stage(number, monkeypatch):
     """Raise KeyboardInterrupt in the third epoch of a stage."""
-    build = MGCNDNSClassifier._build
+    train_stage = MGCNDNSClassifier.train_stage
 
-    def build_and_interrupt(self, stage, *args):
-        network = build(self, stage, *args)
-        if stage.number == number:
-            forward, epochs = network.forward, []
+    def train_interrupted(network, *args, **kwargs):
+        forward, epochs = network.forward, []
 
-            def interrupt(*args, **kwargs):
-                epochs.append(1)
-                if len(epochs) == 3:
-                    raise KeyboardInterrupt
-                return forward(*args, **kwargs)
+        def interrupt(*args, **kwargs):
+            epochs.append(1)
+            if len(epochs) == 3:
+                raise KeyboardInterrupt
+            return forward(*args, **kwargs)
 
-            network.forward = interrupt
-        return network
+        network.forward = interrupt
+        curve = train_network(network, *args, **kwargs)
+        network.forward = forward
+        return curve
 
-    monkeypatch.setattr(MGCNDNSClassifier, "_build", build_and_interrupt)
+    def train_and_interrupt(self, stage, **settings):
+        with monkeypatch.context() as patch:
+            if stage.number == number:
+                patch.setattr(TRAIN_NETWORK, train_interrupted)
+            return train_stage(self, stage, **settings)
+
+    monkeypatch.setattr(MGCNDNSClassifier, "train_stage", train_and_interrupt)
 
 
 def test_ctrl_c_in_a_stage_keeps_the_network_before(tiny_views, monkeypatch):

@@ -25,10 +25,10 @@ def test_50_steps_equal_those_of_torch_to_the_bit(weight_decay, learning_rate):
     mine, theirs = decayed
     for one, own in ((network, mine), (literal, theirs)):
         rest.append([p for p in one.parameters() if all(p is not other for other in own)])
-    optimizer = Adam([(mine, weight_decay), (rest[0], 0.0)], learning_rate=learning_rate)
+    optimizer = Adam([(mine, weight_decay, 1.0), (rest[0], 0.0, 0.5)], learning_rate=learning_rate)
     groups = [
         {"params": theirs, "weight_decay": weight_decay},
-        {"params": rest[1], "weight_decay": 0.0},
+        {"params": rest[1], "weight_decay": 0.0, "lr": 0.5 * learning_rate},
     ]
     expected = torch.optim.Adam(groups, lr=learning_rate, fused=True)
     inputs = torch.randn(20, 7, generator=torch.Generator().manual_seed(1))
@@ -43,7 +43,7 @@ def test_50_steps_equal_those_of_torch_to_the_bit(weight_decay, learning_rate):
 
 def test_parameters_without_a_gradient_stay_and_count_no_steps():
     network, literal = make_network(), make_network()
-    optimizer = Adam([(list(network.parameters()), 0.1)], learning_rate=0.1)
+    optimizer = Adam([(list(network.parameters()), 0.1, 1.0)], learning_rate=0.1)
     expected = torch.optim.Adam(literal.parameters(), lr=0.1, weight_decay=0.1, fused=True)
     before = network[3].weight.detach().clone()
     inputs = torch.ones(4, 7)
@@ -60,7 +60,7 @@ def test_parameters_without_a_gradient_stay_and_count_no_steps():
 
 
 def test_a_group_without_parameters_is_allowed():
-    Adam([([], 0.1)], learning_rate=0.1).step()
+    Adam([([], 0.1, 1.0)], learning_rate=0.1).step()
 
 
 def test_a_fit_does_not_import_the_compiler_of_torch():

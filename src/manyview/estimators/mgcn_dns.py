@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from torch import nn
 
 from manyview.base.method_card import MethodCard
 from manyview.base.parameters import Group, group_of
@@ -19,11 +20,17 @@ from manyview.estimators.parameters import (
     TrainingConfig,
 )
 from manyview.estimators.warm_start import TARGET_LOSS, LearnedWeights
+from manyview.network.fixed_graph import FixedGraphNetwork
 from manyview.network.mgcn_dns import MGCNDNS, build_network
 from manyview.network.training import TrainingCurve, train_network
 from manyview.self_training.loop import Stage
 from manyview.self_training.pseudo_labels import PseudoLabeler
 from manyview.validation import Constraint, Number, WholeNumber
+
+# While the graph is fixed: factor of `tol`, because predictions settle long before the loss does.
+LOOSER = 10.0
+# When it is learned in few epochs: factor of the learning rate of gates, threshold and view weights.
+GRAPH_RATE = 5.0
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -152,6 +159,7 @@ class MGCNDNSClassifier(NetworkClassifier):
         classes: np.ndarray,
         class_weight: np.ndarray | None,
         n_neighbors: int,
+        graph_epochs: int | None,
         context: FitContext,
         verbose: bool,
         earlier: LearnedWeights | None,
@@ -161,6 +169,9 @@ class MGCNDNSClassifier(NetworkClassifier):
         Weights are drawn from the generator's seed, dropout from the generator. Training
         continues from `earlier` weights where given; otherwise a network that only makes
         pseudo-labels continues from the one before.
+
+        On pseudo-labels the graph is fixed until the weights have converged; the final network
+        then learns both for `graph_epochs`. None learns both in all epochs, as on labels alone.
         """
         network = self._build(stage, len(classes), n_neighbors)
         if earlier is not None:
@@ -168,23 +179,30 @@ class MGCNDNSClassifier(NetworkClassifier):
         elif stage.previous is not None and not stage.is_final:
             network.convolutions.load_state_dict(stage.previous.convolutions.state_dict())
         labels, config = stage.pseudo_labels, self.parameter_group("training")
-        curve = train_network(
-            network,
-            stage.inputs,
-            y_encoded,
-            generator=stage.generator,
-            context=context,
-            target_loss=None if earlier is None else TARGET_LOSS,
-            learning_rate=self.learning_rate,
-            weight_decay=config.weight_decay,
-            max_epochs=self.max_epochs,
-            tol=config.tol,
-            class_weight=class_weight,
-            soft_targets=None if labels is None else (labels.targets, labels.weights),
-            keeps_previous=stage.previous is not None,
-            verbose=verbose,
-        )
-        return network, curve
+        settings: dict[str, Any] = {
+            "generator": stage.generator,
+            "context": context,
+            "target_loss": None if earlier is None else TARGET_LOSS,
+            "learning_rate": self.learning_rate,
+            "weight_decay": config.weight_decay,
+            "max_epochs": self.max_epochs,
+            "tol": config.tol,
+            "class_weight": class_weight,
+            "soft_targets": None if labels is None else (labels.targets, labels.weights),
+            "keeps_previous": stage.previous is not None,
+            "verbose": verbose,
+        }
+        if labels is None or earlier is not None or graph_epochs is None:
+            return network, train_network(network, stage.inputs, y_encoded, **settings)
+        fixed = FixedGraphNetwork(network, stage.inputs)
+        curve = train_network(fixed, (), y_encoded, **settings | {"tol": LOOSER * config.tol})
+        fixed.unscale()
+        network.eval()
+        del fixed  # it holds a copy of the features
+        if not stage.is_final or graph_epochs == 0 or curve.was_cut_short:
+            return network, curve
+        settings |= {"max_epochs": graph_epochs, "rate_factors": _graph_rates(network)}
+        return network, curve.then(train_network(network, stage.inputs, y_encoded, **settings))
 
     def _build(self, stage: Stage, n_classes: int, n_neighbors: int) -> MGCNDNS:
         """Make the network; one that only makes pseudo-labels has neither of the modules."""
@@ -222,3 +240,9 @@ class MGCNDNSClassifier(NetworkClassifier):
             "hidden": self.hidden,
             "n_layers": self.n_layers,
         }
+
+
+def _graph_rates(network: MGCNDNS) -> dict[nn.Parameter, float]:
+    """Return the factor of the learning rate of all parameters but the layers' weights."""
+    weights = set(network.convolutions.parameters())
+    return {one: GRAPH_RATE for one in network.parameters() if one not in weights}

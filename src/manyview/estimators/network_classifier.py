@@ -106,6 +106,10 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         """Whether a graph of all views together is built."""
         return False
 
+    def _graph_epochs(self) -> int | None:
+        """Epochs in which a network trained on pseudo-labels learns its graph; None for all."""
+        return None
+
     def _node_selection(self) -> NodeSelectionConfig:
         selection: NodeSelectionConfig = self._network_estimator().parameter_group("node_selection")
         return selection
@@ -182,6 +186,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             classes=self.classes_,
             class_weight=class_weight,
             n_neighbors=self.n_neighbors_,
+            graph_epochs=self._graph_epochs(),
             context=context,
             verbose=self.verbose,
             earlier=earlier,

@@ -19,27 +19,29 @@ class Adam:
     Parameters
     ----------
     groups
-        Parameters on one device and of one type, and their weight decay (an L2 penalty).
+        Parameters on one device and of one type, their weight decay (an L2 penalty), and the
+        factor of their learning rate.
     """
 
     def __init__(
-        self, groups: Sequence[tuple[Sequence[Tensor], float]], *, learning_rate: float
+        self, groups: Sequence[tuple[Sequence[Tensor], float, float]], *, learning_rate: float
     ) -> None:
         self.learning_rate = learning_rate
         self.groups = [
-            ([_Moments(one) for one in parameters], decay) for parameters, decay in groups
+            ([_Moments(one) for one in parameters], decay, factor)
+            for parameters, decay, factor in groups
         ]
 
     def zero_grad(self) -> None:
         """Forget the gradients."""
-        for parameters, _ in self.groups:
+        for parameters, _, _ in self.groups:
             for one in parameters:
                 one.parameter.grad = None
 
     @torch.no_grad()
     def step(self) -> None:
         """Update every parameter that has a gradient."""
-        for parameters, decay in self.groups:
+        for parameters, decay, factor in self.groups:
             updated = [one for one in parameters if one.parameter.grad is not None]
             gradients = [one.parameter.grad for one in updated if one.parameter.grad is not None]
             if not updated:
@@ -53,7 +55,7 @@ class Adam:
                 [one.mean_square for one in updated],
                 [],
                 steps,
-                lr=self.learning_rate,
+                lr=factor * self.learning_rate,
                 beta1=BETAS[0],
                 beta2=BETAS[1],
                 weight_decay=decay,

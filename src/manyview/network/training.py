@@ -1,6 +1,6 @@
 """Training, Eq. (19): cross-entropy on the labeled samples, minimized by Adam."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
@@ -50,6 +50,12 @@ class TrainingCurve:
     def was_cut_short(self) -> bool:
         """Whether Ctrl-C or a callback ended it."""
         return self.stopped in ("interrupted", "callback")
+
+    def then(self, later: "TrainingCurve") -> "TrainingCurve":
+        """Return the curve of two trainings, one after the other."""
+        return TrainingCurve(
+            self.loss + later.loss, self.labeled_accuracy + later.labeled_accuracy, later.stopped
+        )
 
     def has_converged(self, tol: float) -> bool:
         """Return whether the last ten epochs lowered the mean loss by less than `tol`."""
@@ -117,6 +123,7 @@ def train(
     target_loss: float | None = None,
     weight_decay: float = 0.0,
     not_decayed: Collection[nn.Parameter] = (),
+    rate_factors: Mapping[nn.Parameter, float] | None = None,
     class_weight: Tensor | None = None,
     loss_of: Loss = labeled_cross_entropy,
     soft_targets: tuple[Tensor, Tensor] | None = None,
@@ -141,6 +148,8 @@ def train(
         A mean loss at which training stops, for networks that continue from earlier weights.
     not_decayed
         Parameters of the network without weight decay.
+    rate_factors
+        Factors of the learning rate of some parameters; 1 for the others.
     loss_of
         Loss from the logits of the labeled samples, their labels and the class weights.
     soft_targets
@@ -159,7 +168,8 @@ def train(
     is_labeled = (labels >= 0).nonzero().squeeze(1)
     known = labels[is_labeled]
     target_terms = None if soft_targets is None else torch.xlogy(soft_targets[0], soft_targets[0])
-    optimizer = Adam(_decay_groups(network, weight_decay, not_decayed), learning_rate=learning_rate)
+    groups = _parameter_groups(network, weight_decay, not_decayed, rate_factors or {})
+    optimizer = Adam(groups, learning_rate=learning_rate)
     curve = TrainingCurve()
     best = BestWeights(network)
     mean = MeanWeights(network, WINDOW)
@@ -305,12 +315,19 @@ def train_network(
     return curve
 
 
-def _decay_groups(
-    network: nn.Module, weight_decay: float, not_decayed: Collection[nn.Parameter]
-) -> list[tuple[list[nn.Parameter], float]]:
+def _parameter_groups(
+    network: nn.Module,
+    weight_decay: float,
+    not_decayed: Collection[nn.Parameter],
+    rate_factors: Mapping[nn.Parameter, float],
+) -> list[tuple[list[nn.Parameter], float, float]]:
+    """Group the parameters by weight decay and factor of the learning rate."""
     excluded = {id(parameter) for parameter in not_decayed}
-    decayed = [parameter for parameter in network.parameters() if id(parameter) not in excluded]
-    return [(decayed, weight_decay), (list(not_decayed), 0.0)]
+    groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+    for parameter in network.parameters():
+        decay = 0.0 if id(parameter) in excluded else weight_decay
+        groups.setdefault((decay, rate_factors.get(parameter, 1.0)), []).append(parameter)
+    return [(parameters, *settings) for settings, parameters in groups.items()]
 
 
 def pick_device(device: str) -> torch.device:
