@@ -27,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from formatting import and_list
 from sklearn.ensemble import RandomForestClassifier
 from stored_records import RESULTS, add_missing, read, scores
 
@@ -210,26 +211,34 @@ def section():
     """Return the section of the page on daily use: the answer, and the table."""
     found = accuracies()
     parts = [
-        f"{title}, the raw table gains, in points: {gains(found, names)}."
+        f"{title}, in points: {gains(found, names)}."
         for title, names in (
             ("On the three tables chosen beforehand", FRESH),
             ("On the six tables looked at before", SEEN),
         )
     ]
-    return f"{' '.join(parts)}\n\n{table(found)}"
+    return "\n\n".join([*parts, table(found)])
 
 
 def gains(found, names):
-    """Write the mean gains of the raw table over the other ways, on the seeds of both."""
+    """Write where the raw table is ahead of the other ways and where behind, in points.
+
+    Differences are means over the seeds of both; within two standard errors they are level.
+    """
     words = []
     for other, against in (("by-hand", "encoding by hand"), ("forest", "the forest")):
-        listed = []
+        listed = {"ahead on": [], "level on": [], "behind on": []}
         for name in names:
             raw, own = (found.get((name, way), {}) for way in ("raw", other))
             both = [raw[seed] - own[seed] for seed in raw if seed in own]
-            if both:
-                listed.append(f"{np.mean(both):+.1f} on {name}")
-        words.append(f"{', '.join(listed) or 'nothing measured yet'} against {against}")
+            if len(both) > 1:
+                mean, error = np.mean(both), np.std(both, ddof=1) / len(both) ** 0.5
+                place = "level on" if abs(mean) <= 2 * error else "behind on"
+                place = "ahead on" if mean > 2 * error else place
+                listed[place].append(f"{name} ({mean:+.1f})")
+        parts = [f"{place} {and_list(own)}" for place, own in listed.items() if own]
+        parts = and_list(parts or ["not measured"])
+        words.append(f"against {against}, the raw table is {parts}")
     return "; ".join(words)
 
 
