@@ -33,7 +33,13 @@ WORDS = [f"comment number {number} is long" for number in range(60)]
         (np.array(["2020-01-01"], dtype="datetime64[D]"), "date"),
         (WORDS, "text"),
         (["a", "b", "c"], "text"),  # no two samples share a level
-        ([f"zip{number}" for number in range(41)] * 9, "text"),  # too many levels
+        ([f"zip{number}" for number in range(41)] * 9, "category"),
+        ([f"zip{number}" for number in range(5_000)] * 2, "category"),  # however many levels
+        ([*WORDS, *WORDS[:30]], "text"),  # most do not repeat
+        (WORDS * 2, "category"),  # long texts that repeat
+        (["none"] * 500 + WORDS, "text"),  # one frequent text is not a repetition of the others
+        (["none"] * 500 + WORDS[:20], "category"),
+        (["a"], "text"),
         ([None, None], "category"),
     ],
 )
@@ -49,6 +55,12 @@ def test_numbers_with_a_few_other_cells_are_refused_by_name():
         "lab.csv: column 'crp' holds numbers except in 1 of 100 cells, the first is '<5' (sample "
         "'p99'). Correct or empty these cells, or read it as text with columns='crp=text'."
     )
+
+
+def test_repeated_numbers_with_a_few_other_cells_are_refused_as_well():
+    cells = [str(number) for number in range(20, 90)] * 3 + ["about 50"]
+    with pytest.raises(InputError, match="read it as category with columns='age=category'"):
+        column_kind(as_column(cells), "age", "clinic.csv")
 
 
 def test_known_kinds_stay():

@@ -65,6 +65,52 @@ def test_categories_of_many_levels_do_not_drown_a_number():
     assert values[:, 0].var() == pytest.approx(values[:, 1:].var(axis=0).sum())
 
 
+def named_panel(n_names, n_years):
+    """Rows of names that repeat; the class is a random function of the name alone."""
+    rng = np.random.default_rng(0)
+    names = [f"{'North' if number % 2 else 'South'} Country {number}" for number in range(n_names)]
+    frame = pd.DataFrame(
+        {
+            "name": np.repeat(names, n_years),
+            "year": np.tile(np.arange(n_years) + 2000, n_names),
+        }
+    )
+    return frame, np.repeat(rng.integers(0, 3, n_names), n_years), rng
+
+
+def test_repeated_names_are_neighbors_of_themselves():
+    frame, _, _ = named_panel(100, 4)
+    values = encoded(frame)["v"]
+    distances = np.linalg.norm(values[:, None] - values[None], axis=2)
+    nearest = distances.argsort(axis=1)[:, :2]
+    names = frame["name"].to_numpy()
+    assert (names[nearest] == names[:, None]).all()
+
+
+def test_a_class_that_depends_on_a_repeated_name_is_learned():
+    frame, labels, rng = named_panel(60, 12)
+    views = {"place": frame, "noise": rng.normal(size=(len(labels), 3))}
+    known = np.where(np.arange(len(labels)) % 4 == 1, labels, -1)
+    model = manyview(max_epochs=100, random_state=0).fit(views, known)
+    assert model.column_kinds_["place"] == {"name": "category", "year": "number"}
+    assert (model.transduction_ == labels)[known < 0].mean() > 0.95
+
+
+@pytest.mark.parametrize(("n_names", "n_columns"), [(60, 61), (300, 255)])
+def test_a_saved_model_keeps_the_codes_of_names(n_names, n_columns, tmp_path):
+    frame, labels, _ = named_panel(n_names, 3)
+    model = manyview(**QUICK).fit({"v": frame}, np.where(np.arange(len(labels)) % 4, -1, labels))
+    model.save(tmp_path)
+    loaded = ManyviewClassifier.load(tmp_path)
+    encoder, expected = loaded.encoders_["v"], model.encoders_["v"]
+    assert len(encoder.columns) == n_columns
+    table = MultiView({"v": frame})["v"]
+    np.testing.assert_array_equal(encoder(table, "v"), expected(table, "v"))
+    np.testing.assert_array_equal(
+        loaded.predict_proba({"v": frame[:40]}), model.predict_proba({"v": frame[:40]})
+    )
+
+
 def test_numeric_frames_stay_as_they_are():
     frame = pd.DataFrame({"a": [1, 2], "b": [True, False], "c": ["1.5", "2"]})
     views = MultiView({"v": frame})

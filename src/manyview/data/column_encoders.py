@@ -4,22 +4,22 @@ Each original column becomes a block of numbers with mean 0 and total variance 1
 drowns the others in a distance: not a number in large units, nor a category of many levels.
 
 - number: squashed z-score, a robust one: z / sqrt(1 + (z / 3)^2) with z = (x - median) / IQR
-- category, boolean: one column per level; a blank cell is a level, unseen levels become the mean
+- category, boolean: one column per level, or codes of many levels (see `category_encoders`); a
+  blank cell is a level, unseen levels become the mean
 - date: the time, and the cycles of year and day that it goes through
 - text: tf-idf of hashed character 3- and 4-grams, reduced by a truncated SVD
 
-The kinds, and the encoding of texts, follow skrub's TableVectorizer; numbers are squashed as by its
-SquashingScaler, and dates get cycles, where TableVectorizer passes numbers through and splits
-dates into year, month and day. skrub itself is not used: its fitted encoders have no form but
-pickle, and a model file must hold nothing that could run.
+The encoding of texts follows skrub's StringEncoder; numbers are squashed as by its SquashingScaler,
+and dates get cycles, where its TableVectorizer passes numbers through and splits dates into year,
+month and day. TableVectorizer also encodes categories of 40 or more levels as texts, which keeps
+similar names together but not different ones apart. skrub itself is not used: its fitted encoders
+have no form but pickle, and a model file must hold nothing that could run.
 
 A blank number or date stays NaN, which `missing` decides about. A row of blank cells only is a
 sample that lacks the view. Statistics are taken over sorted values, so the order of the samples
 does not change a single bit.
 """
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -27,19 +27,23 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
-from manyview.data.column_kinds import BOOLEAN, BOOLEAN_WORDS, CATEGORY, DATE, NUMBER, TEXT
+from manyview.data.category_encoders import (
+    EPSILON,
+    BooleanEncoder,
+    CategoryEncoder,
+    level_keys,
+)
+from manyview.data.column_kinds import DATE, NUMBER, TEXT
 from manyview.data.dates import ISO, date_formats, parse_dates
-from manyview.data.label_values import is_number, shown_names
+from manyview.data.label_values import is_number
 from manyview.data.mixed_table import blank_cells
-from manyview.errors import DataWarning, InputError, warn_user
+from manyview.errors import InputError
 
 SQUASHED_AT = 3.0  # robust z-scores are bounded by this, as in skrub's SquashingScaler
-MAX_LEVELS = 100  # columns of a category; rarer levels share one
 N_HASHED = 2**13  # character n-grams are hashed to so many columns
 N_COMPONENTS = 30  # columns of a text, as in skrub's StringEncoder
 EPOCH, DAY = np.datetime64("1970-01-01", "us"), np.timedelta64(1, "D")
 CYCLES = {"year": 365.2425, "day": 1.0}  # in days
-EPSILON = 1e-12  # a variance below this fraction of the square is rounding
 
 
 @dataclass(frozen=True)
@@ -76,78 +80,6 @@ class NumberEncoder:
             spread = float(known.std()) or 1.0
         squashed = _squashed(known, median, spread)
         return cls(name, median, spread, float(squashed.mean()), _factor(squashed[:, None]))
-
-
-@dataclass(frozen=True)
-class CategoryEncoder:
-    """Encodes categories by one column per level, centered."""
-
-    kind: ClassVar[str] = CATEGORY
-    name: str
-    levels: list[str | None]  # None is the level of blank cells
-    pools_others: bool  # whether a last column stands for all other levels
-    center: np.ndarray  # [level] frequencies
-    factor: float
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the encoded columns."""
-        levels = ["(blank)" if level is None else level for level in self.levels]
-        return [f"{self.name}={level}" for level in levels + ["(other)"] * self.pools_others]
-
-    def __call__(self, column: np.ndarray, view: str) -> np.ndarray:
-        """Return [sample, level]; a level that the fit did not see becomes zeros, the mean."""
-        keys = _level_keys(column)
-        number_of = {level: number for number, level in enumerate(self.levels)}
-        other = len(self.levels) if self.pools_others else -1
-        numbers = np.array([number_of.get(key, other) for key in keys], dtype=np.int64)
-        if not self.pools_others:
-            self._warn_of_unseen([key for key in keys if key not in number_of], len(keys), view)
-        encoded = np.zeros((len(keys), len(self.center)))
-        seen = np.flatnonzero(numbers >= 0)
-        encoded[seen, numbers[seen]] = 1.0
-        encoded[seen] -= self.center
-        return encoded * self.factor
-
-    def _warn_of_unseen(self, keys: Sequence[str | None], n_samples: int, view: str) -> None:
-        unseen = sorted({key for key in keys if key is not None})
-        if unseen:
-            warn_user(
-                f"view {view!r}, column {self.name!r}: {len(keys)} of {n_samples} samples have a "
-                f"category that the fit did not see ({shown_names([repr(u) for u in unseen])}); "
-                "the column is ignored for them.",
-                DataWarning,
-            )
-
-    @classmethod
-    def fit(cls, name: str, column: np.ndarray, view: str) -> Self:
-        """Learn the levels, the most frequent 99 if there are over 100, and their frequencies."""
-        counts = Counter(_level_keys(column))
-        levels = sorted(counts, key=lambda level: (-counts[level], level is None, level or ""))
-        pools = len(levels) > MAX_LEVELS
-        kept = levels[: MAX_LEVELS - 1] if pools else levels
-        kept.sort(key=lambda level: (level is None, level or ""))
-        n_kept = [counts[level] for level in kept]
-        center = np.array([*n_kept, *[len(column) - sum(n_kept)] * pools]) / max(len(column), 1)
-        variance = 1.0 - float(center @ center)
-        factor = variance**-0.5 if variance > EPSILON else 0.0
-        return cls(name, kept, pools, center, factor)
-
-
-@dataclass(frozen=True)
-class BooleanEncoder(CategoryEncoder):
-    """Encodes booleans as categories; true, yes, t, y and 1 are the same, in any case."""
-
-    kind: ClassVar[str] = BOOLEAN
-
-    def __call__(self, column: np.ndarray, view: str) -> np.ndarray:
-        """Return [sample, level]."""
-        return super().__call__(_booleans(column), view)
-
-    @classmethod
-    def fit(cls, name: str, column: np.ndarray, view: str) -> Self:
-        """Learn the frequencies of true, false and blank."""
-        return super().fit(name, _booleans(column), view)
 
 
 @dataclass(frozen=True)
@@ -301,20 +233,6 @@ def _factor(block: np.ndarray) -> float:
     return variance**-0.5 if variance > EPSILON * (1.0 + float((block**2).mean())) else 0.0
 
 
-def _level_keys(column: np.ndarray) -> list[str | None]:
-    """Return the level of each cell as text, None for a blank one; 3.0 is the level 3."""
-    texts = [
-        str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-        for cell in column.tolist()
-    ]
-    return [None if gone else text for text, gone in zip(texts, blank_cells(column), strict=True)]
-
-
-def _booleans(column: np.ndarray) -> np.ndarray:
-    words = [None if key is None else key.casefold() for key in _level_keys(column)]
-    return np.array([BOOLEAN_WORDS.get(word or "", word) for word in words], dtype=object)
-
-
 def _cycles_of(days: np.ndarray) -> list[str]:
     """Return the cycles that sorted dates go through at least once, and within which they vary."""
     if not len(days):
@@ -332,7 +250,7 @@ def _date_features(days: np.ndarray, cycles: list[str]) -> np.ndarray:
 
 
 def _texts(column: np.ndarray) -> np.ndarray:
-    return np.array([key or "" for key in _level_keys(column)], dtype=str)
+    return np.array([key or "" for key in level_keys(column)], dtype=str)
 
 
 def _hashed(texts: np.ndarray) -> Any:

@@ -1,5 +1,6 @@
 """Kinds of columns: numbers, categories, booleans, dates and free text, found by their cells."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,8 +16,8 @@ NUMBER, CATEGORY, BOOLEAN, DATE, TEXT = "number", "category", "boolean", "date",
 KINDS = (NUMBER, CATEGORY, BOOLEAN, DATE, TEXT)
 PLURALS = {NUMBER: "numbers", CATEGORY: "categories", BOOLEAN: "booleans", DATE: "dates",
            TEXT: "texts"}  # fmt: skip
-MAX_CATEGORIES = 40  # distinct texts of a category, as in skrub's TableVectorizer
 MIN_REPEATS = 2  # samples per distinct text of a category, on average
+FEW_TEXTS = 40  # distinct texts above which the most frequent one does not count for the average
 MOSTLY = 0.9  # fraction of numbers above which the other cells of a text column are mistakes
 BOOLEAN_WORDS = dict.fromkeys(("true", "yes", "t", "y", "1"), "true") | dict.fromkeys(
     ("false", "no", "f", "n", "0"), "false"
@@ -41,9 +42,12 @@ def column_kind(
 ) -> str:
     """Return the kind of a column by its cells.
 
-    Texts are numbers, booleans or dates if all cells are, else categories if at most 40 texts
-    occur at least twice on average, else free text. A column that would be free text but holds
-    numbers in nine of ten cells is refused: the other cells are probably mistakes.
+    Texts are numbers, booleans or dates if all cells are, else categories if they repeat, however
+    many there are, else free text. Texts repeat if they occur at least twice on average. The most
+    frequent of over 40 texts does not count: a column of notes that are mostly "none" is free text.
+
+    A column of over 40 texts, or of texts that do not repeat, is refused if nine of ten cells hold
+    numbers: the other cells are probably mistakes.
 
     Examples
     --------
@@ -66,9 +70,11 @@ def column_kind(
         return BOOLEAN
     if date_formats(distinct):
         return DATE
-    if len(distinct) <= MAX_CATEGORIES and len(known) >= MIN_REPEATS * len(distinct):
+    repeats = _repeat(known)
+    if repeats and len(distinct) <= FEW_TEXTS:
         return CATEGORY
     n_numbers = sum(text in numeric for text in known)
+    kind = CATEGORY if repeats else TEXT
     if n_numbers >= MOSTLY * len(known):
         row = next(
             row for row, cell in enumerate(column) if cell is not None and cell not in numeric
@@ -76,9 +82,17 @@ def column_kind(
         raise InputError(
             f"{source}: column {name!r} holds numbers except in {len(known) - n_numbers} of "
             f"{len(known)} cells, the first is {column[row]!r} ({row_name(row, samples)}). Correct "
-            f"or empty these cells, or read it as text with columns='{name}=text'."
+            f"or empty these cells, or read it as {kind} with columns='{name}={kind}'."
         )
-    return TEXT
+    return kind
+
+
+def _repeat(texts: Sequence[str]) -> bool:
+    """Return whether texts occur at least twice on average, the most frequent of many aside."""
+    counts = sorted(Counter(texts).values(), reverse=True)
+    if len(counts) > FEW_TEXTS:
+        counts = counts[1:]
+    return sum(counts) >= MIN_REPEATS * len(counts)
 
 
 def _are_booleans(texts: set[str]) -> bool:
