@@ -109,7 +109,7 @@ def migrate_trials(records: list[Record], checksum: Callable[[str], str | None])
         if content is None:
             migrated[record["key"]] = record
             continue
-        if _learned_graphs_in_all_epochs(described, content, one["key"]):
+        if _is_of_first_version(described, content, None if is_old else one["key"]):
             one["params"] = one["params"] | {"graph_epochs": None}
             described = described | {"params": one["params"]}
         key = Trial.from_description(described).key(content)
@@ -118,11 +118,11 @@ def migrate_trials(records: list[Record], checksum: Callable[[str], str | None])
     return list(migrated.values())
 
 
-def _learned_graphs_in_all_epochs(described: Record, content: str, key: str) -> bool:
-    """Return whether a record is of manyview's first version, which had no `graph_epochs`."""
+def _is_of_first_version(described: Record, content: str, key: str | None) -> bool:
+    """Return whether a record is of manyview's version 1; a key of None is older still."""
     if described["method"] != "manyview" or "graph_epochs" in described["params"]:
         return False
-    return Trial.from_description(described).key(content, method_version=1) == key
+    return key is None or key == Trial.from_description(described).key(content, method_version=1)
 
 
 def _renamed_trial(record: Record) -> Record:

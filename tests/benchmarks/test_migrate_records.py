@@ -44,6 +44,8 @@ def one_of(record, checksum=CONTENT):
     ],
 )
 def test_one_estimator_with_recipes_becomes_two(params, method, renamed):
+    if method == "manyview":
+        renamed = renamed | {"graph_epochs": None}
     found = one_of(old(params=params))
     assert (found["method"], found["params"]) == (method, renamed)
     assert found["key"] == Trial("digits", method, renamed, 0.1).key(CONTENT)
@@ -70,6 +72,18 @@ def test_new_records_stay_and_the_newer_of_two_equal_ones_is_kept():
     both = [old(accuracy=0.1), old(params={"recipe": "few-labels"}, accuracy=0.2)]
     (kept,) = migrate_trials(both, lambda dataset: CONTENT)
     assert kept["accuracy"] == 0.2
+
+
+def test_records_of_the_first_default_say_that_it_learned_its_graph_in_all_epochs():
+    head = {k: v for k, v in old("manyview").items() if k != "answers"} | {"predictions": "abc"}
+    trial = Trial("digits", "manyview", {}, 0.1)
+    first = head | {"key": trial.key(CONTENT, method_version=1)}
+    found = one_of(first)
+    assert found["params"] == {"graph_epochs": None}
+    assert found["key"] == Trial("digits", "manyview", {"graph_epochs": None}, 0.1).key(CONTENT)
+    assert one_of(found) == found
+    current = head | {"key": trial.key(CONTENT)}
+    assert one_of(current) == current
 
 
 def test_record_of_unknown_data_is_left_alone():
