@@ -14,7 +14,9 @@ FORMS = {  # name -> method and parameters
     "plain": ("mgcn-dns", {"graph_learning": None, "node_selection": None}),
     "plain-self-trained": (
         OWN,
-        MODULES_OFF | {"scaling": "unit", "early_fusion": False, "initial_teacher": "network"},
+        MODULES_OFF
+        | {"scaling": "unit", "early_fusion": False, "initial_teacher": "network"}
+        | {"graph_epochs": None},
     ),
 }
 SERIES = (

@@ -11,6 +11,9 @@ Two estimators took the place of one with `recipe`: method "mgcn-dns" with recip
 "mgcn-dns", all its other records are "manyview". The key of a record needs the checksum of its data
 set: from its file where that is at hand (`MANYVIEW_DATA`), else from the catalog. Records of a data
 set with neither are left as they are and counted.
+
+Version 1 of manyview learned its graph in all epochs: its records get graph_epochs=None, which
+computes the same.
 """
 
 import json
@@ -106,10 +109,20 @@ def migrate_trials(records: list[Record], checksum: Callable[[str], str | None])
         if content is None:
             migrated[record["key"]] = record
             continue
+        if _learned_graphs_in_all_epochs(described, content, one["key"]):
+            one["params"] = one["params"] | {"graph_epochs": None}
+            described = described | {"params": one["params"]}
         key = Trial.from_description(described).key(content)
         migrated.pop(key, None)  # the newer line takes its own place
         migrated[key] = one | {"key": key}
     return list(migrated.values())
+
+
+def _learned_graphs_in_all_epochs(described: Record, content: str, key: str) -> bool:
+    """Return whether a record is of manyview's first version, which had no `graph_epochs`."""
+    if described["method"] != "manyview" or "graph_epochs" in described["params"]:
+        return False
+    return Trial.from_description(described).key(content, method_version=1) == key
 
 
 def _renamed_trial(record: Record) -> Record:

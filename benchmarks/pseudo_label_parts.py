@@ -51,6 +51,7 @@ PARTS = {  # what is left out -> parameters of the classifier
     "sharpening": {"pseudo_labeler__sharpness": 1.0},
     "confidence weights": {"pseudo_labeler__confidence_power": 0.0},
     "second stage": {"max_iter": 1},
+    "fixed graph": {"graph_epochs": None},  # learned in all epochs
     "plain networks in early stages": {"estimator": ModulesInEveryStage()},
     "graph learning and node selection": MODULES_OFF,
     "self-training": None,  # the paper's method

@@ -29,7 +29,7 @@ from manyview.validation import Constraint, Number, WholeNumber
 
 # While the graph is fixed: factor of `tol`, because predictions settle long before the loss does.
 LOOSER = 10.0
-# When it is learned in few epochs: factor of the learning rate of gates, threshold and view weights.
+# When it is learned in few epochs: factor of the learning rate of gates, threshold, view weights.
 GRAPH_RATE = 5.0
 
 

@@ -70,15 +70,15 @@ class Trial:
         """Return the trial of a description."""
         return cls(**{**described, "artifacts": tuple(described.get("artifacts", ()))})
 
-    def key(self, checksum: str) -> str:
+    def key(self, checksum: str, method_version: int | None = None) -> str:
         """Return a digest of everything that defines the trial.
 
-        It changes with the content of the data, the version on the method's card, a parameter,
-        the split and the seed, but not with the name of the data.
+        It changes with the content of the data, the version of the method (that on its card if
+        None), a parameter, the split and the seed, but not with the name of the data.
         """
         content = replace(self, max_memory=None).describe() | {
             "dataset": checksum,
-            "method_version": find_method(self.method).card.version,
+            "method_version": method_version or find_method(self.method).card.version,
         }
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
