@@ -117,7 +117,7 @@ def _is_table_of_numbers(views: MultiView, name: str) -> bool:
     view = views[name]
     if name not in views.table_names or not isinstance(view, np.ndarray):
         return False
-    n_columns = view.shape[1]
+    n_columns = int(view.shape[1])
     return len(set(views.columns[name])) == n_columns and n_columns <= MAX_NUMBERS
 
 
