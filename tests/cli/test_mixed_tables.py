@@ -59,6 +59,24 @@ def test_a_fit_says_what_it_read_as_what(hospital, manyview):
     assert "View lab" not in printed  # numbers alone need no word
 
 
+def test_a_table_of_numbers_is_encoded_like_the_mixed_one(hospital, manyview):
+    """Units do not matter: iron in other units gives the same labels of new patients."""
+    labels = []
+    for unit in (1, 1000):
+        for folder, rows in {"hospital": range(40), "new": range(40, 46)}.items():
+            lab = ([f"p{n}", unit * (n % 2 + n / 99), 2000 + n % 2] for n in rows)
+            write(hospital / folder / "lab.csv", [["patient", "iron", "year"], *lab])
+        code, _, _ = manyview(*fit("--out", f"run{unit}"))
+        assert code == 0
+        tree = json.loads((hospital / f"run{unit}" / "run.json").read_text())
+        assert tree["training"]["scaling"] == {"clinic": "unit", "lab": "unit"}
+        assert tree["training"]["scaling_advice"] == []
+        code, out, _ = manyview("predict", f"run{unit}", "new", "--json")
+        assert code == 0
+        labels.append([one["label"] for one in json.loads(out)["predictions"]])
+    assert labels[0] == labels[1]
+
+
 def test_columns_override_what_is_found(hospital, manyview):
     code, printed, _ = manyview(*fit("--columns", "zip=category", "--columns", "ward=text"))
     assert code == 0

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from models import manyview
+from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -117,6 +118,194 @@ def test_numeric_frames_stay_as_they_are():
     assert fit_encoders(views) == {}
     assert encode_views(views, {}) is views
     np.testing.assert_array_equal(views["v"], [[1, 1, 1.5], [2, 0, 2]])
+
+
+def election_views(n_samples=60):
+    """A category, a percentage, and a year, whose mean is 80 times its standard deviation.
+
+    The group depends on the year alone. In rows of length 1 the year is nearly 1 everywhere: only
+    the percentage tells them apart.
+    """
+    rng = np.random.default_rng(0)
+    group = np.arange(n_samples) % 2
+    vote = pd.DataFrame(
+        {
+            "percent": rng.normal(50, 12, n_samples),
+            "year": 1948 + 48 * group + 4 * rng.integers(-2, 3, n_samples),
+        }
+    )
+    place = pd.DataFrame({"state": np.array(["a", "b", "c"])[rng.integers(0, 3, n_samples)]})
+    return {"place": place, "vote": vote}, group
+
+
+def own_fraction(values, group, n_neighbors=10):
+    """Fraction of the nearest neighbors, rows scaled to length 1, that are of the same group."""
+    rows = values / np.linalg.norm(values, axis=1, keepdims=True)
+    similarity = rows @ rows.T
+    np.fill_diagonal(similarity, -np.inf)
+    nearest = similarity.argsort(axis=1)[:, -n_neighbors:]
+    return (group[nearest] == group[:, None]).mean()
+
+
+def test_numbers_beside_a_category_are_encoded_by_column():
+    """Each column has mean 0 and variance 1, whatever its unit and zero."""
+    frames, group = election_views()
+    views = MultiView(frames)
+    changed = encode_views(views, fit_encoders(views))
+    assert changed.encoded_names == {"place", "vote"}
+    assert changed.columns["vote"] == ("percent", "year")
+    np.testing.assert_allclose(changed["vote"].mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(changed["vote"].var(axis=0), 1)
+    other_unit = frames | {"vote": frames["vote"].assign(year=7 * frames["vote"]["year"] - 9000)}
+    np.testing.assert_allclose(encoded_views(other_unit)["vote"], changed["vote"], atol=1e-12)
+    assert own_fraction(changed["vote"], group) > 0.9
+    assert own_fraction(frames["vote"].to_numpy(dtype=float), group) < 0.7
+
+
+def encoded_views(frames):
+    views = MultiView(frames)
+    return encode_views(views, fit_encoders(views))
+
+
+def test_a_year_beside_a_percentage_is_not_lost():
+    frames, group = election_views(200)
+    known = np.where(np.arange(200) % 10 < 2, group, -1)
+    model = manyview(max_epochs=60, random_state=0).fit(frames, known)
+    assert model.column_kinds_["vote"] == {"percent": "number", "year": "number"}
+    assert model.scaling_ == {"place": "unit", "vote": "unit"}
+    graph = model.view_graphs_[1].tocoo()
+    off_diagonal = graph.row != graph.col
+    same = group[graph.row] == group[graph.col]
+    assert same[off_diagonal].mean() > 0.9
+    assert (model.transduction_ == group)[known < 0].mean() > 0.95
+
+
+def test_one_table_split_into_views_is_encoded_like_the_whole():
+    frames, _ = election_views()
+    whole = encoded_views({"all": pd.concat(list(frames.values()), axis=1)})["all"]
+    parts = encoded_views(frames)
+    np.testing.assert_array_equal(np.hstack([parts["place"], parts["vote"]]), whole)
+
+
+def test_data_sets_of_numbers_alone_are_not_encoded(rng):
+    """Whatever their types: a blank in a column of integers makes no other table change."""
+    frames = {
+        "a": pd.DataFrame(rng.normal(size=(30, 2)), columns=["x", "y"]),
+        "b": pd.DataFrame({"n": pd.array([1, None, *range(28)], dtype="Int64")}),
+    }
+    views = MultiView(frames)
+    changed = encode_views(views, fit_encoders(views))
+    assert changed["a"] is views["a"]
+    assert "a" not in changed.encoded_names
+
+
+def test_frames_of_numbers_give_what_their_arrays_give(tiny_views):
+    frames = {name: pd.DataFrame(view) for name, view in tiny_views.views.items()}
+    one, other = (
+        manyview(**QUICK).fit(views, tiny_views.known_labels)
+        for views in (frames, tiny_views.views)
+    )
+    assert one.encoders_ == {}
+    np.testing.assert_array_equal(one.label_distributions_, other.label_distributions_)
+
+
+@pytest.mark.parametrize(
+    ("view", "is_encoded"),
+    [
+        (lambda values: pd.DataFrame(values[:, :100]), True),
+        (lambda values: pl.DataFrame(values[:, :100]), True),
+        (lambda values: pd.DataFrame(values), False),  # 101 columns: one measurement
+        (lambda values: values[:, :5], False),
+        (lambda values: sparse.csr_array(values[:, :5]), False),
+    ],
+)
+def test_only_tables_of_few_numbers_are_encoded_beside_a_mixed_one(rng, view, is_encoded):
+    given = view(rng.normal(size=(30, 101)))
+    views = MultiView({"place": pd.DataFrame({"state": ["a", "b"] * 15}), "v": given})
+    changed = encode_views(views, fit_encoders(views))
+    assert ("v" in changed.encoded_names) == is_encoded
+    if not is_encoded:
+        assert changed["v"] is views["v"]
+
+
+def test_named_arrays_and_frames_are_encoded_alike():
+    frames, _ = election_views()
+    named = MultiView(
+        {"place": frames["place"], "vote": frames["vote"].to_numpy()},
+        columns={"vote": ["percent", "year"]},
+    )
+    changed = encode_views(named, fit_encoders(named))
+    np.testing.assert_array_equal(changed["vote"], encoded_views(frames)["vote"])
+    sparse_view = MultiView(named).with_views({"vote": sparse.csr_array(named["vote"])})
+    assert list(fit_encoders(sparse_view)) == ["place"]
+
+
+def test_a_saved_model_encodes_new_numbers_alike(tmp_path):
+    frames, group = election_views()
+    model = manyview(**QUICK).fit(frames, np.where(np.arange(60) % 4 < 2, group, -1))
+    model.save(tmp_path)
+    loaded = ManyviewClassifier.load(tmp_path)
+    new = {name: frame.iloc[[7, 3, 11, 8]].reset_index(drop=True) for name, frame in frames.items()}
+    expected = model.predict_proba(new)
+    as_arrays = new | {"vote": new["vote"].to_numpy()}  # in the order of the fit
+    shuffled = new | {"vote": new["vote"][["year", "percent"]]}
+    numbers_alone = new | {"place": pd.DataFrame({"state": [1, 2, 3, 4]})}
+    for views in (new, as_arrays, shuffled):
+        np.testing.assert_array_equal(loaded.predict_proba(views), expected)
+    with pytest.warns(DataWarning, match="category that the fit did not see"):
+        probabilities = loaded.predict_proba(numbers_alone)
+    assert not np.array_equal(probabilities, expected)
+    with pytest.raises(InputError, match=r"'vote': column 'year' must hold numbers; 4 of 4"):
+        loaded.predict(new | {"vote": new["vote"].assign(year="soon")})
+    with pytest.raises(InputError, match="got numbers without names"):
+        loaded.predict(new | {"vote": np.zeros((4, 3))})
+
+
+def test_missing_numbers_of_an_encoded_table():
+    frames, group = election_views()
+    frames["vote"] = frames["vote"].astype(float)
+    frames["vote"].iloc[5, 0] = np.nan
+    frames["vote"].iloc[6] = np.nan
+    known = np.where(np.arange(60) % 4 < 2, group, -1)
+    with pytest.raises(InputError, match=r"view 'vote' holds NaN .* in 1 of 60 rows"):
+        manyview(**QUICK).fit(frames, known)
+    model = manyview(missing="impute", **QUICK).fit(frames, known)
+    np.testing.assert_allclose(model.fill_values_["vote"], 0, atol=1e-12)
+    assert not MultiView(frames).present[6, 1]
+
+
+def test_values_of_samples_that_lack_a_table_are_never_used():
+    frames, group = election_views()
+    known = np.where(np.arange(60) % 4 < 2, group, -1)
+    present = np.ones((60, 2), dtype=bool)
+    present[9, 1] = False
+    expected = manyview(**QUICK).fit(MultiView(frames, present=present), known)
+    frames["vote"] = frames["vote"].astype(float)
+    frames["vote"].iloc[9] = [np.inf, 1e200]
+    model = manyview(**QUICK).fit(MultiView(frames, present=present), known)
+    np.testing.assert_array_equal(model.label_distributions_, expected.label_distributions_)
+    for value, message in ((np.inf, "finite numbers"), (1e200, r"numbers of at most 1e\+100")):
+        frames["vote"].iloc[3, 0] = value
+        with pytest.raises(InputError, match=f"'vote': column 'percent' must hold {message}"):
+            manyview(**QUICK).fit(MultiView(frames, present=present), known)
+
+
+def test_tables_are_joined_by_index_before_they_are_encoded():
+    frames, group = election_views()
+    named = {
+        name: frame.set_axis([f"s{row}" for row in range(60)]) for name, frame in frames.items()
+    }
+    shuffled = named | {"vote": named["vote"].iloc[::-1]}
+    known = np.where(np.arange(60) % 4 < 2, group, -1)
+    one, other = (manyview(**QUICK).fit(views, known) for views in (named, shuffled))
+    np.testing.assert_array_equal(one.label_distributions_, other.label_distributions_)
+    assert other.sample_ids_.tolist() == [f"s{row}" for row in range(60)]
+
+
+def test_transformed_numbers_are_not_encoded_again():
+    frames, _ = election_views()
+    changed = PerView({"vote": StandardScaler()}).fit_transform(frames)
+    assert list(fit_encoders(changed)) == ["place"]
 
 
 def test_samples_that_lack_the_view_take_no_part_in_the_encoding():

@@ -26,7 +26,7 @@ class InputChecksMixin(BaseEstimator):
     takes_missing_views: ClassVar[bool] = False  # whether samples may lack views
     missing: str = "error"  # single NaNs: "error" or "impute"; a parameter of all our methods
     fill_values_: dict[str, np.ndarray] | None = None
-    encoders_: dict[str, TableEncoder] | None = None  # by view of mixed columns
+    encoders_: dict[str, TableEncoder] | None = None  # by encoded table
     input_record_types: ClassVar[tuple[type, ...]] = (TableEncoder, *ENCODERS.values())
 
     def _check_fit_views(self, given: Any) -> MultiView:
@@ -114,7 +114,7 @@ class InputChecksMixin(BaseEstimator):
 
     @property
     def column_kinds_(self) -> dict[str, dict[str, str]]:
-        """Kind of each column, by view, for the views that are not numbers alone."""
+        """Kind of each column, by view, for the tables that were encoded column by column."""
         return {name: encoder.kinds for name, encoder in (self.encoders_ or {}).items()}
 
     def _check_present(self, views: MultiView) -> None:

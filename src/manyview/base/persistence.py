@@ -32,7 +32,7 @@ from manyview.system.paths import check_regular, file_mode
 from manyview.system.stages import sync_folder
 
 FORMAT = "manyview model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 TENSORS_NAME, TREE_NAME = "model.safetensors", "model.json"
 KEPT_TENSORS_NAME = re.compile(r"model-[0-9a-f]{16}\.safetensors")
 ATTEMPTS = 3  # to read a model that another process replaces at the same time

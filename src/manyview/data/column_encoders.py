@@ -37,6 +37,7 @@ from manyview.data.column_kinds import DATE, NUMBER, TEXT
 from manyview.data.dates import ISO, date_formats, parse_dates
 from manyview.data.label_values import is_number
 from manyview.data.mixed_table import blank_cells
+from manyview.data.rows import MAX_MAGNITUDE
 from manyview.errors import InputError
 
 SQUASHED_AT = 3.0  # robust z-scores are bounded by this, as in skrub's SquashingScaler
@@ -174,7 +175,7 @@ ENCODERS: dict[str, Any] = {
 
 
 def as_numbers(column: np.ndarray, name: str, view: str) -> np.ndarray:
-    """Return a column as floats, NaN for blank cells; refuse texts, dates and infinity."""
+    """Return a column as floats, NaN for blank cells; refuse texts, dates and huge numbers."""
     where = f"view {view!r}: column {name!r}"
     if column.dtype.kind == "M":
         raise InputError(f"{where} must hold numbers; got dates.")
@@ -190,6 +191,12 @@ def as_numbers(column: np.ndarray, name: str, view: str) -> np.ndarray:
     if len(infinite):
         raise InputError(
             f"{where} must hold finite numbers; row {infinite[0]} holds {column[infinite[0]]}."
+        )
+    huge = np.flatnonzero(np.abs(column) > MAX_MAGNITUDE)
+    if len(huge):
+        raise InputError(
+            f"{where} must hold numbers of at most {MAX_MAGNITUDE:g} in magnitude; row {huge[0]} "
+            f"holds {column[huge[0]]:g}. Divide them, or take their logarithm."
         )
     return column
 

@@ -46,7 +46,8 @@ class MultiView:
         fitted on some rows can find their edges to the others.
     columns
         Column names by view name; data frames bring their own. Named columns of new samples may
-        come in another order.
+        come in another order. Views with column names are tables: a fit encodes them column by
+        column if one of them has a column that is not a number.
     present
         Which samples have which views: booleans [sample, view], or a dict of view name ->
         booleans [sample]. None means that every sample has every view.
@@ -79,7 +80,8 @@ class MultiView:
         self.n_original: int
         self.columns: dict[str, tuple[str, ...]]
         self.sample_ids: np.ndarray | None  # [sample] index values; None where rows have no names
-        self.encoded_names: frozenset[str] = frozenset()  # views of mixed columns, made numbers
+        self.table_names: frozenset[str]  # views as given whose columns have names
+        self.encoded_names: frozenset[str] = frozenset()  # tables that were encoded by column
         self._mask: np.ndarray | None = None  # as passed; rows of NaN are found on first use
         self._nonfinite: dict[str, np.ndarray] = {}
         if isinstance(views, MultiView):
@@ -87,7 +89,7 @@ class MultiView:
             self.graph_names = frozenset(views.graph_names | set(graphs))
             self.positions, self.n_original = views.positions, views.n_original
             self.columns, self.sample_ids = dict(views.columns), views.sample_ids
-            self.encoded_names = views.encoded_names
+            self.table_names, self.encoded_names = views.table_names, views.encoded_names
             self._mask, self._nonfinite = views._mask, views._nonfinite
         else:
             named = name_views(views)
@@ -96,7 +98,7 @@ class MultiView:
                 _check_graph_rows(rows, name, graphs)
                 self._views[name] = take_rows(self._views[name], rows)
             self.sample_ids = named.sample_ids
-            self.columns = dict(named.columns)
+            self.columns, self.table_names = dict(named.columns), frozenset(named.columns)
             self.graph_names = frozenset(graphs)
             self._check_same_samples()
             n_samples = len(self)
@@ -104,6 +106,7 @@ class MultiView:
             self.positions, self.n_original = np.arange(n_samples), n_samples
             self._mask = presence_mask(named.present, self.names, n_samples)
         self.columns.update({name: tuple(names) for name, names in (columns or {}).items()})
+        self.table_names |= frozenset(columns or ())
         mask = presence_mask(present, self.names, len(self))
         if mask is not None:
             self._mask = mask if self._mask is None else self._mask & mask
@@ -188,7 +191,7 @@ class MultiView:
         taken = object.__new__(MultiView)
         taken._views = {name: view[rows] for name, view in self._views.items()}
         taken.graph_names, taken.columns = self.graph_names, self.columns
-        taken.encoded_names = self.encoded_names
+        taken.table_names, taken.encoded_names = self.table_names, self.encoded_names
         taken.positions, taken.n_original = self.positions[rows], self.n_original
         taken.sample_ids = None if self.sample_ids is None else self.sample_ids[rows]
         taken._mask, taken._nonfinite = None if self._mask is None else self._mask[rows], {}
@@ -197,12 +200,13 @@ class MultiView:
     def with_views(
         self, views: Mapping[str, View], columns: Mapping[str, Sequence[str]] | None = None
     ) -> "MultiView":
-        """Replace the values of some views; `present` stays the same.
+        """Replace the values of some views, which are not tables any more; `present` stays.
 
         `columns` names their columns; without it they keep their names.
         """
         changed = MultiView(self, present=self.present)
         changed._views.update(views)
+        changed.table_names = self.table_names - set(views)
         changed._nonfinite = {}
         if columns is not None:
             kept = {name: own for name, own in self.columns.items() if name not in views}

@@ -43,7 +43,7 @@ def choose_scalings(
 
     "standard" is chosen if it gives more than 1.05 times as many edges that are also in the other
     views, including precomputed graphs; otherwise, and for a single view, "unit". Views of mostly
-    zeros, and views encoded from mixed columns, get "unit", because equal column variances would
+    zeros, and tables encoded column by column, get "unit", because equal column variances would
     let rare columns dominate. At most 1,000 samples are compared, drawn with `seed`.
     """
     kinds = {

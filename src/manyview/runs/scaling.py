@@ -30,7 +30,7 @@ def scaling_advice(model: MultiViewClassifier, views: MultiView) -> tuple[str, .
     asked_by_view = scaling_by_view(asked, views, (AUTO, *SCALINGS))
     names_by_advice: dict[str, list[str]] = {}
     for name, view in complete_rows(views).items():
-        if view.dtype.kind not in "biuf":
+        if view.dtype.kind not in "biuf" or name in model.column_kinds_:
             continue
         # "auto" compares two scalings, except where it has nothing to compare with.
         is_auto = asked_by_view[name] == AUTO
