@@ -100,8 +100,15 @@ def test_the_graph_is_fixed_until_the_weights_have_converged(tiny_views, monkeyp
     assert [type(one).__name__ for one in (teacher, fixed)] == ["FixedGraphNetwork"] * 2
     assert fixed.convolutions is last.convolutions
     assert not any(torch.equal(*both) for both in zip(start, last_start, strict=True))
-    assert model.training_curve_.n_epochs == model.stages_[-1].n_epochs == 15 + 4
+    assert model.training_curve_.n_epochs == model.stages_[-1].n_epochs == 15
     assert not (model.edge_gates_.data == model.edge_gates_.data[0]).all()
+
+
+def test_a_graph_that_is_learned_last_leaves_the_curve_converged(tiny_views):
+    model = ManyviewClassifier(random_state=0).fit(tiny_views.views, tiny_views.known_labels)
+    assert model.training_curve_.stopped == "converged"
+    paper = model.get_params()["estimator"] or MGCNDNSClassifier()
+    assert 15 < model.training_curve_.n_epochs < paper.max_epochs
 
 
 def test_without_epochs_for_it_the_graph_stays_as_it_starts(tiny_views):

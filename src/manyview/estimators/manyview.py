@@ -51,8 +51,9 @@ class ManyviewClassifier(NetworkClassifier):
         all views together.
     graph_epochs
         Epochs in which the last network learns its graph (view weights, gates, node selection)
-        together with its weights. Until the weights have converged the graph is fixed, which
-        makes an epoch several times faster. None learns both in all epochs of all networks.
+        together with its weights, at most half of `max_epochs`. Until the weights have converged
+        the graph is fixed, which makes an epoch several times faster. None learns both in all
+        epochs of all networks.
     graph
         How the neighbor graph of each view is built; None takes the defaults of `NeighborGraph`.
     scaling
@@ -188,5 +189,4 @@ class ManyviewClassifier(NetworkClassifier):
         n_networks = max(self.max_iter, 1)
         if self.max_iter > 0 and self.initial_teacher != "linear":
             n_networks += 1
-        n_graph_epochs = (self.graph_epochs or 0) if self.max_iter > 0 else 0
-        return self._network_estimator().max_epochs * n_networks + n_graph_epochs
+        return self._network_estimator().max_epochs * n_networks

@@ -171,7 +171,8 @@ class MGCNDNSClassifier(NetworkClassifier):
         pseudo-labels continues from the one before.
 
         On pseudo-labels the graph is fixed until the weights have converged; the final network
-        then learns both for `graph_epochs`. None learns both in all epochs, as on labels alone.
+        then learns both for `graph_epochs`, at most half of all. None learns both in all epochs,
+        as on labels alone.
         """
         network = self._build(stage, len(classes), n_neighbors)
         if earlier is not None:
@@ -194,14 +195,16 @@ class MGCNDNSClassifier(NetworkClassifier):
         }
         if labels is None or earlier is not None or graph_epochs is None:
             return network, train_network(network, stage.inputs, y_encoded, **settings)
+        n_learned = min(graph_epochs, self.max_epochs // 2) if stage.is_final else 0
+        first = {"max_epochs": self.max_epochs - n_learned, "tol": LOOSER * config.tol}
         fixed = FixedGraphNetwork(network, stage.inputs)
-        curve = train_network(fixed, (), y_encoded, **settings | {"tol": LOOSER * config.tol})
+        curve = train_network(fixed, (), y_encoded, **settings | first)
         fixed.unscale()
         network.eval()
         del fixed  # it holds a copy of the features
-        if not stage.is_final or graph_epochs == 0 or curve.was_cut_short:
+        if n_learned == 0 or curve.was_cut_short:
             return network, curve
-        settings |= {"max_epochs": graph_epochs, "rate_factors": _graph_rates(network)}
+        settings |= {"max_epochs": n_learned, "rate_factors": _graph_rates(network)}
         return network, curve.then(train_network(network, stage.inputs, y_encoded, **settings))
 
     def _build(self, stage: Stage, n_classes: int, n_neighbors: int) -> MGCNDNS:

@@ -52,9 +52,10 @@ class TrainingCurve:
         return self.stopped in ("interrupted", "callback")
 
     def then(self, later: "TrainingCurve") -> "TrainingCurve":
-        """Return the curve of two trainings, one after the other."""
+        """Return the curve of two trainings; a later one of all its epochs stopped as this did."""
+        stopped = self.stopped if later.stopped == "max_epochs" else later.stopped
         return TrainingCurve(
-            self.loss + later.loss, self.labeled_accuracy + later.labeled_accuracy, later.stopped
+            self.loss + later.loss, self.labeled_accuracy + later.labeled_accuracy, stopped
         )
 
     def has_converged(self, tol: float) -> bool:
