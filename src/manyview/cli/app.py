@@ -19,6 +19,7 @@ from manyview.cli.tuning import tune
 from manyview.errors import InputError, ManyviewError
 from manyview.system.files import finished_paths
 from manyview.system.interrupts import interrupted_code, interrupts_raised
+from manyview.system.memory import is_out_of_memory, out_of_memory
 
 # Libraries that take long to import (torch, scikit-learn) are imported by the verbs that need them.
 
@@ -102,6 +103,12 @@ def _run(arguments: Sequence[str]) -> int:
         code = _drop_output()
     except OSError as error:
         code = _fail(_system_error(error))
+    except MemoryError as error:
+        code = _fail(out_of_memory(error))
+    except ImportError as error:
+        if not is_out_of_memory(error):
+            raise
+        code = _fail(out_of_memory(error))
     except UnicodeEncodeError as error:
         code = _fail(
             f"{error.object!a} has characters that the locale's encoding, {error.encoding}, does "
@@ -232,5 +239,6 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
 
 
 def _fail(message: str) -> int:
-    typer.echo(f"Error: {' '.join(message.split())}", err=True)
+    with suppress(OSError):  # a full disk; the exit code still says it
+        typer.echo(f"Error: {' '.join(message.split())}", err=True)
     return USER_ERROR
