@@ -3,6 +3,7 @@
 import sys
 from typing import NoReturn
 
+from manyview.errors import is_out_of_memory
 from manyview.system.interrupts import exit_on_interrupt
 
 
@@ -24,7 +25,7 @@ def run() -> NoReturn:
 
 def _not_imported(error: Exception) -> int:
     """Print why the command line cannot be imported, if that is for want of memory."""
-    if not isinstance(error, MemoryError) and "failed to map segment" not in str(error):
+    if not is_out_of_memory(error):
         raise error
     sys.stderr.write(
         "Error: There is not enough memory to start. Close other programs, or raise the limits of "

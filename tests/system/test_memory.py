@@ -7,12 +7,7 @@ import pytest
 
 from manyview.errors import InputError
 from manyview.system.config import config_context
-from manyview.system.memory import (
-    check_memory,
-    free_memory,
-    is_out_of_memory,
-    out_of_memory,
-)
+from manyview.system.memory import check_memory, free_memory
 
 
 def test_free_memory_is_a_sensible_number_of_gb():
@@ -56,15 +51,3 @@ print(peak_memory() - before)
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert float(run.stdout) >= 100
-
-
-def test_lack_of_memory_is_told_from_other_errors():
-    missing = ImportError("No module named 'x'")
-    unmapped = ImportError("x.so: failed to map segment from shared object")
-    assert [is_out_of_memory(one) for one in (MemoryError(), unmapped, missing)] == [
-        True,
-        True,
-        False,
-    ]
-    assert out_of_memory(MemoryError()).startswith("There is not enough memory for this command. ")
-    assert "(x.so: failed to map" in out_of_memory(unmapped)

@@ -16,10 +16,9 @@ from manyview.cli.console import print_json, print_text, width
 from manyview.cli.options import INTERRUPTED, AsJson, DataDir, argument, examples, make_app
 from manyview.cli.runs import explain, fit, predict, propose
 from manyview.cli.tuning import tune
-from manyview.errors import InputError, ManyviewError
+from manyview.errors import InputError, ManyviewError, is_out_of_memory, out_of_memory
 from manyview.system.files import finished_paths
 from manyview.system.interrupts import interrupted_code, interrupts_raised
-from manyview.system.memory import is_out_of_memory, out_of_memory
 
 # Libraries that take long to import (torch, scikit-learn) are imported by the verbs that need them.
 
@@ -103,9 +102,7 @@ def _run(arguments: Sequence[str]) -> int:
         code = _drop_output()
     except OSError as error:
         code = _fail(_system_error(error))
-    except MemoryError as error:
-        code = _fail(out_of_memory(error))
-    except ImportError as error:
+    except (MemoryError, ImportError) as error:
         if not is_out_of_memory(error):
             raise
         code = _fail(out_of_memory(error))

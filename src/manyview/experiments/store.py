@@ -67,7 +67,7 @@ class Store:
 
         Returns
         -------
-        The number of lines that were moved.
+        The number of damaged lines that were moved.
         """
         try:
             (self.folder / RUNNING_NAME).mkdir(parents=True, exist_ok=True)
@@ -196,12 +196,13 @@ class Store:
                 damaged.append(line)
             else:
                 good.append((line, record))
-        damaged += [cut] if cut else []
-        doubtful = self._doubtful(damaged)
+        doubtful = self._doubtful([*damaged, cut] if cut else damaged)
         kept = [line for line, record in good if record is None or record["key"] not in doubtful]
         moved = [line for line, record in good if record is not None and record["key"] in doubtful]
+        if not damaged and not moved:
+            return 0
         self._append(DAMAGED_NAME, b"".join(line + b"\n" for line in damaged + moved))
-        write_whole(file, b"".join(line + b"\n" for line in kept))
+        write_whole(file, b"".join(line + b"\n" for line in kept) + cut)  # the next writer cuts it
         _sync_folder(self.folder)
         return len(damaged)
 
@@ -215,7 +216,8 @@ class Store:
         doubtful = set[str]()
         for line in lost:
             keys = [found.decode("ascii", "replace") for found in KEY.findall(line)]
-            doubtful |= {key for key in failed if not keys or any(_is_near(key, k) for k in keys)}
+            is_unknown = len(keys) < max(1, line.count(b'"checksum"'))  # lines may have merged
+            doubtful |= {key for key in failed if is_unknown or any(_is_near(key, k) for k in keys)}
         return doubtful
 
     @contextmanager
@@ -240,7 +242,7 @@ def _attempt(record: Mapping[str, Any]) -> int:
 
 
 def _has_failed(record: Mapping[str, Any]) -> bool:
-    return record.get("status", DONE) != DONE
+    return bool(record.get("status", DONE) != DONE)
 
 
 def _is_near(key: str, damaged: str) -> bool:

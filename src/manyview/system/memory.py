@@ -9,9 +9,6 @@ from manyview.errors import InputError
 from manyview.system.config import get_config
 
 GB = 2**30
-# What the system says when it gives no memory: to a library that is imported, or to Python.
-NO_MEMORY = ("failed to map segment", "cannot allocate memory", "cannot map zero-fill pages")
-N_SHOWN = 200  # characters of an error of the system in a message
 
 
 def free_memory() -> float:
@@ -73,21 +70,6 @@ def peak_memory() -> float:
 
     largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return largest / (2**20 if sys.platform == "darwin" else 2**10)
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that the system gave no memory, also for a library to import."""
-    shown = str(error).casefold()
-    return isinstance(error, MemoryError) or any(text in shown for text in NO_MEMORY)
-
-
-def out_of_memory(error: BaseException) -> str:
-    """Return the sentence for an error of `is_out_of_memory`."""
-    first = " ".join(str(error).split())[:N_SHOWN]
-    return (
-        f"There is not enough memory for this command{f' ({first})' if first else ''}. Close other "
-        "programs, raise the limits of this shell (ulimit -v), or use fewer samples."
-    )
 
 
 def _machine_memory() -> float:
