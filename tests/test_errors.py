@@ -4,7 +4,13 @@ import warnings
 
 import pytest
 
-from manyview.errors import CalibrationWarning, InputError, warn_user
+from manyview.errors import (
+    CalibrationWarning,
+    InputError,
+    is_out_of_memory,
+    out_of_memory,
+    warn_user,
+)
 from manyview.estimators.calibration import calibrate_or_warn
 
 
@@ -28,3 +34,15 @@ def test_error_keeps_the_parameter_at_fault():
     error = InputError("tau must be above 0; got -1.", parameter="tau")
     assert (str(error), error.parameter) == ("tau must be above 0; got -1.", "tau")
     assert InputError("views must hold at least one view; got none.").parameter is None
+
+
+def test_lack_of_memory_is_told_from_other_errors():
+    missing = ImportError("No module named 'x'")
+    unmapped = ImportError("x.so: failed to map segment from shared object")
+    assert [is_out_of_memory(one) for one in (MemoryError(), unmapped, missing)] == [
+        True,
+        True,
+        False,
+    ]
+    assert out_of_memory(MemoryError()).startswith("There is not enough memory for this command. ")
+    assert "(x.so: failed to map" in out_of_memory(unmapped)

@@ -19,6 +19,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 PACKAGE = str(Path(__file__).parent)
+# What the system says when it gives no memory: to a library that is imported, or to Python.
+NO_MEMORY = ("failed to map segment", "cannot allocate memory", "cannot map zero-fill pages")
+N_SHOWN = 200  # characters of an error of the system in a message
 
 
 class ManyviewError(Exception):
@@ -113,3 +116,18 @@ def warn_user(message: str, category: type[Warning]) -> None:
     while frame.f_code.co_filename.startswith(PACKAGE) and frame.f_back is not None:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error means that the system gave no memory, also for a library to import."""
+    shown = str(error).casefold()
+    return isinstance(error, MemoryError) or any(text in shown for text in NO_MEMORY)
+
+
+def out_of_memory(error: BaseException) -> str:
+    """Return the sentence for an error of `is_out_of_memory`."""
+    first = " ".join(str(error).split())[:N_SHOWN]
+    return (
+        f"There is not enough memory for this command{f' ({first})' if first else ''}. Close other "
+        "programs, raise the limits of this shell (ulimit -v), or use fewer samples."
+    )

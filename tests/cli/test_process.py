@@ -173,3 +173,90 @@ def test_locale_of_ascii_takes_other_paths(manyview, shapes, here):
     assert json.loads(ended.stdout)["data"]["n_samples"] == 60
     assert Path("läufe/eins/run.json").is_file()
     assert manyview("predict", "läufe/eins", "größe.npz", "-q")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("~nosuchuser/a", "starts with the home folder of a user who does not exist"),
+        ("", "a path must name a file or a folder; got an empty text"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("fit", "shapes.npz", *QUICK, "--out"),
+        ("fit", "shapes.npz", *QUICK, "--params"),
+        ("tune", "shapes.npz", "--out"),
+        ("predict",),
+        ("propose", "run", "--out"),
+        ("bench", "run", "quick", "--out"),
+        ("bench", "table", "quick", "--file"),
+        ("bench", "figures", "quick", "--to"),
+        ("bench", "check"),
+    ],
+)
+def test_path_that_names_nothing_is_one_line(refused, here, command, path, words):
+    more = ["shapes.npz"] if command == ("predict",) else []
+    assert words in refused(*command, path, *more)
+    assert list(here.iterdir()) == []
+
+
+def test_home_folder_is_found_for_outputs_too(manyview, shapes, here, monkeypatch):
+    monkeypatch.setenv("HOME", str(here / "home"))
+    monkeypatch.setenv("USERPROFILE", str(here / "home"))
+    assert manyview("fit", shapes, *QUICK, "--method", "ssgcn", "--out=~/run")[0] == 0
+    assert (here / "home" / "run" / "run.json").is_file()
+    assert manyview("predict", "~/run", shapes, "--out", "~/p.csv")[0] == 0
+    assert (here / "home" / "p.csv").is_file()
+
+
+@posix
+def test_parameters_are_not_read_from_a_pipe_or_device(refused, shapes, here):
+    os.mkfifo(here / "pipe")
+    for place, kind in {"pipe": "pipe", "/dev/zero": "device"}.items():
+        line = refused("fit", shapes, *QUICK, "--params", place)
+        assert line == f"{place} must be a file; got a {kind}. Save the data to a file first."
+
+
+@full
+def test_full_standard_error_keeps_the_exit_code(here):
+    with Path("/dev/full").open("w") as stream:
+        ended = subprocess.run(command("fit", "nothing"), stderr=stream, check=False)
+    assert ended.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), ImportError("x.so: failed to map segment from shared object")]
+)
+def test_too_little_memory_is_one_line(refused, shapes, monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(ManyviewClassifier, "fit", fail)
+    line = refused("fit", shapes, *QUICK, "--out", "run")
+    assert line.startswith("There is not enough memory for this command")
+    assert not Path("run").exists()
+
+
+@posix
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit of address space")
+def test_too_little_memory_to_import_is_one_line(here):
+    limited = f"ulimit -v 1000000; exec {sys.executable} -m manyview fit digits --label-ratio 0.1"
+    ended = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("Error: There is not enough memory")
+    assert ended.stderr.count("\n") == 1
+
+
+@posix
+def test_view_whose_file_name_the_locale_does_not_have_is_named_in_utf_8(here, tables):
+    Path("old/shape.csv").rename("old/sh\u00e4pe.csv")
+    words = ("fit", "old", "--labels", "animals.csv", "-p", "max_epochs=2", "--out", "run")
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ended = subprocess.run(
+        command(*words), env=os.environ | ascii_only, capture_output=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    record = json.loads(Path("run/run.json").read_text(encoding="utf-8"))
+    assert "sh\u00e4pe" in record["data"]["views"]

@@ -329,3 +329,50 @@ def test_probe_of_a_killed_runner_is_removed(store):
     (store.folder / "running" / ".probe").write_bytes(b"x")
     store.open()
     assert not list((store.folder / "running").iterdir())
+
+
+def lost_retry(store, damage):
+    """Damage the line of a trial that failed and was retried; another trial failed for good."""
+    keys = {name: name * 20 for name in "abc"}
+    store.add(record(keys["a"], status="failed"))
+    store.add(record(keys["b"], status="failed"))
+    store.add(record(keys["c"]))
+    store.add(record(keys["a"], accuracy=0.5))
+    file = store.folder / RECORDS_NAME
+    *lines, last = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join(lines) + damage(last))
+    return keys
+
+
+@pytest.mark.parametrize(
+    ("damage", "n_damaged", "n_again"),
+    [
+        (lambda line: line.replace(b"0.5", b"0.9"), 1, 1),
+        (lambda line: line.replace(b"aaa", b"aza", 1), 1, 1),  # the key is damaged, too
+        (lambda line: line[:-20], 0, 1),  # cut off
+        (lambda line: line.replace(b'"key"', b'"kay"'), 1, 2),  # whose line it was is not known
+        (lambda line: line[:20], 0, 2),
+    ],
+)
+def test_failure_whose_successful_retry_was_lost_runs_again(store, damage, n_damaged, n_again):
+    keys = lost_retry(store, damage)
+    again = Store(store.folder)
+    assert again.open() == n_damaged
+    assert len(again.records()) == 3 - n_again
+    assert keys["c"] in again.records()
+    assert again.claim(keys.values()) == keys["a"]
+    again.add(record(keys["a"], accuracy=0.5))
+    assert again.records()[keys["a"]] == record(keys["a"], accuracy=0.5)
+    assert Store(store.folder).line_counts().n_skipped == 0
+    assert Store(store.folder).open() == 0
+    aside = (store.folder / DAMAGED_NAME).read_bytes()
+    assert aside.count(b"\n") == n_damaged + n_again  # nothing is thrown away
+
+
+def test_damage_elsewhere_leaves_failures_as_they_are(store):
+    store.add(record("a" * 20, status="failed"))
+    store.add(record("b" * 20))
+    file = store.folder / RECORDS_NAME
+    file.write_bytes(file.read_bytes().replace(b"done", b"dome"))
+    assert Store(store.folder).open() == 1
+    assert list(Store(store.folder).records()) == ["a" * 20]

@@ -7,6 +7,7 @@ results/soak.jsonl, from which `docs/promises.md` is written.
 """
 
 import argparse
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -40,10 +41,15 @@ def main() -> int:
     given = [f"--{name}={value}" for name, value in options.items() if value is not None]
     given += ["--record"] * is_recorded
     codes = []
+    stopped: list[int] = []
+    # A campaign gets Ctrl-C, too; wait for its summary, which `subprocess.run` would not do.
+    signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
     for name in names:
-        command = [sys.executable, "-m", f"tests.soak.{name}", *given]
-        codes.append(subprocess.run(command, cwd=FOLDER.parents[1], check=False).returncode)
-        sys.stdout.flush()
+        if not stopped:
+            command = [sys.executable, "-m", f"tests.soak.{name}", *given]
+            codes.append(subprocess.Popen(command, cwd=FOLDER.parents[1]).wait())
+    if stopped and 1 not in codes:
+        return 130
     return int(any(codes))
 
 

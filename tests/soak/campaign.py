@@ -39,6 +39,8 @@ GB = 2**30
 _BASE: list[int] = []  # resident bytes of this process when its case started
 _COUNTS: Counter[str] = Counter()  # of this case
 _STOPPED: list[int] = []  # signals that ask for the summary of what has run
+_RUNNING: dict[int, list[int]] = {}  # process of each batch, and the numbers of its cases
+_KILLED: set[int] = set()  # processes that a second Ctrl-C ended: no result, no violation
 FENCE_GB = 8.0  # address space beyond the limit: past it the system refuses, and the machine lives
 
 
@@ -111,8 +113,10 @@ def run_campaign(
     summary, started = Summary(name, seed), time.monotonic()
     waiting = [list(numbers[start : start + batch]) for start in range(0, len(numbers), batch)]
     waiting.reverse()
-    running = dict[int, list[int]]()
-    with tempfile.TemporaryDirectory(prefix="manyview-soak-") as scratch:
+    running = _RUNNING
+    with tempfile.TemporaryDirectory(
+        prefix="manyview-soak-", ignore_cleanup_errors=True
+    ) as scratch:
         while waiting or running:
             if _STOPPED and not running:
                 break
@@ -127,6 +131,8 @@ def run_campaign(
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)  # whatever the case started and left behind
             chosen = running.pop(pid)
+            if pid in _KILLED:
+                continue
             for number in chosen:
                 folder = Path(scratch) / str(number)
                 if not folder.exists():  # the case before it ended the process
@@ -159,7 +165,8 @@ def main(
 ) -> int:
     """Run a campaign from the command line; return 1 if a promise was broken.
 
-    SIGTERM ends it after the cases that are running.
+    SIGTERM and Ctrl-C end it after the cases that are running, with the summary of what has run; a
+    second Ctrl-C kills those cases. It then returns 128 + the signal, and 1 for a broken promise.
 
     `prepare` writes healthy files that all cases share into a folder, in a process of its own
     (some libraries must not be used before a fork); cases find it with `shared_folder`.
@@ -176,7 +183,10 @@ def main(
         help="add the summary to this file of records, results/soak.jsonl if not given",
     )  # fmt: skip
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda number, _: _STOPPED.append(number))
+    if _STOPPED:  # while the campaign before this one ran, in the same process
+        return 128 + _STOPPED[0]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
     first, n_cases = (options.first, options.cases) if options.only is None else (options.only, 1)
     with tempfile.TemporaryDirectory(prefix="manyview-soak-shared-") as shared:
         os.environ["MANYVIEW_SOAK_SHARED"] = shared
@@ -192,12 +202,26 @@ def main(
             keep=options.keep,
             batch=batch,
         )
-    sys.stdout.write(summary.line + "\n")
-    if options.record is not None:
+    ended = f" (stopped by {signal.Signals(_STOPPED[0]).name})" if _STOPPED else ""
+    sys.stdout.write(f"{summary.line}{ended}\n")
+    sys.stdout.flush()
+    if options.record is not None and summary.n_cases:
         add_record(summary, first, options.record)
     if summary.violations:
         sys.stdout.write(f"{name}: failing cases are in {options.keep}\n")
-    return int(bool(summary.violations))
+    if summary.violations or not _STOPPED:
+        return int(bool(summary.violations))
+    return 128 + _STOPPED[0]
+
+
+def _stop(number: int, _: object) -> None:
+    """Ask for the summary; kill the cases that are running at the second Ctrl-C."""
+    if _STOPPED and number == signal.SIGINT:
+        for pid in _RUNNING:
+            _KILLED.add(pid)
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+    _STOPPED.append(number)
 
 
 def add_record(summary: Summary, first: int, file: Path) -> None:
@@ -266,6 +290,7 @@ def _start(case: Case, numbers: list[int], seed: int, scratch: Path, limits: Lim
     try:
         os.setpgid(0, 0)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends a hang in C code, too
         _set_fence(limits)
         for number in numbers:

@@ -1,7 +1,10 @@
 """A campaign sees every way in which a case can break a promise."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -47,3 +50,45 @@ def test_a_campaign_counts_what_its_cases_do_and_keeps_those_that_fail(tmp_path,
     assert (tmp_path / "2" / "violation.txt").read_text() == "crash\nended by SIGABRT"
     assert "KeyError: 'x'" in (tmp_path / "4" / "violation.txt").read_text()
     assert (tmp_path / "6" / "case" / "input.txt").exists()
+
+
+STOPPED = """
+import sys, time
+from tests.soak.campaign import main
+
+def case(rng, folder):
+    time.sleep(float(sys.argv[1]))
+    return "slept"
+
+print("ready", flush=True)
+code = main("demo", case, arguments=["--cases", "500", "--workers", "2", "--seed", "3"])
+sys.exit(max(code, main("again", case, arguments=[])))
+"""
+
+
+@pytest.mark.parametrize(("seconds", "n_interrupts"), [(0.5, 1), (60, 2)])
+def test_ctrl_c_ends_a_campaign_with_its_summary(tmp_path, seconds, n_interrupts):
+    command = [sys.executable, "-c", STOPPED, str(seconds)]
+    path = {"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}", "TMPDIR": str(tmp_path)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | path, stdout=pipe, stderr=pipe, text=True
+    ) as campaign:
+        campaign.stdout.readline()
+        wait_for(lambda: list(tmp_path.glob("manyview-soak-*/*/case")))
+        for _ in range(n_interrupts):
+            campaign.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        out, err = campaign.communicate(timeout=30)
+    assert (campaign.returncode, err) == (130, "")
+    assert out.startswith("demo: seed 3, ")
+    assert out.endswith("; violations: 0 (stopped by SIGINT)\n")
+    assert out.count("\n") == 1  # the campaign after it has not begun
+    assert list(tmp_path.iterdir()) == []
+
+
+def wait_for(condition):
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)

@@ -16,7 +16,7 @@ from manyview.cli.console import print_json, print_text, width
 from manyview.cli.options import INTERRUPTED, AsJson, DataDir, argument, examples, make_app
 from manyview.cli.runs import explain, fit, predict, propose
 from manyview.cli.tuning import tune
-from manyview.errors import InputError, ManyviewError
+from manyview.errors import InputError, ManyviewError, is_out_of_memory, out_of_memory
 from manyview.system.files import finished_paths
 from manyview.system.interrupts import interrupted_code, interrupts_raised
 
@@ -102,6 +102,10 @@ def _run(arguments: Sequence[str]) -> int:
         code = _drop_output()
     except OSError as error:
         code = _fail(_system_error(error))
+    except (MemoryError, ImportError) as error:
+        if not is_out_of_memory(error):
+            raise
+        code = _fail(out_of_memory(error))
     except UnicodeEncodeError as error:
         code = _fail(
             f"{error.object!a} has characters that the locale's encoding, {error.encoding}, does "
@@ -232,5 +236,6 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
 
 
 def _fail(message: str) -> int:
-    typer.echo(f"Error: {' '.join(message.split())}", err=True)
+    with suppress(OSError):  # a full disk; the exit code still says it
+        typer.echo(f"Error: {' '.join(message.split())}", err=True)
     return USER_ERROR

@@ -19,6 +19,8 @@ from manyview.cli.options import (
     examples,
     make_app,
     option,
+    path_argument,
+    path_option,
     with_options,
 )
 from manyview.system.interrupts import interrupted_code
@@ -44,9 +46,9 @@ PlanName = Annotated[str, argument("PLAN", "A name from `manyview bench plans`, 
 class StoreOptions:
     """Where the records of a plan's trials are, and its data."""
 
-    out: Annotated[Path, option("DIR", "Folder of the records; plans may use the same one.")] = (
-        Path("bench")
-    )
+    out: Annotated[
+        Path, path_option("DIR", "Folder of the records; plans may use the same one.")
+    ] = Path("bench")
     data_dir: DataDir = None
 
     def open(self, plan: str, *, make: bool = False) -> "Study":
@@ -208,9 +210,9 @@ def status(*, plan: PlanName, store: StoreOptions, as_json: AsJson = False) -> N
 @_verb("manyview bench check", "manyview bench check records --json")
 def check(
     *,
-    folder: Annotated[Path, argument("STORE", "Folder of the records, `--out` of the run.")] = Path(
-        "bench"
-    ),
+    folder: Annotated[
+        Path, path_argument("STORE", "Folder of the records, `--out` of the run.")
+    ] = Path("bench"),
     as_json: AsJson = False,
 ) -> None:
     """Verify the checksum of every record in STORE.
@@ -248,7 +250,7 @@ def table(
         str, option("paired|corrected", "t test against the best: paired, or Nadeau-Bengio's.")
     ] = "paired",
     file: Annotated[
-        Path | None, option("FILE", "File to write.  [default: standard output]")
+        Path | None, path_option("FILE", "File to write.  [default: standard output]")
     ] = None,
     store: StoreOptions,
 ) -> None:
@@ -270,7 +272,7 @@ def table(
 def figures(
     *,
     plan: PlanName,
-    to: Annotated[Path, option("DIR", "Folder of the figures.")] = Path("figures"),
+    to: Annotated[Path, path_option("DIR", "Folder of the figures.")] = Path("figures"),
     formats: Annotated[
         list[str] | None,
         option("png|svg|pdf", "May be repeated.  [default: all]", "--format"),
@@ -289,7 +291,7 @@ def report(
     *,
     plan: PlanName,
     file: Annotated[
-        Path | None, option("FILE", "HTML file to write.  [default: DIR/PLAN.html]")
+        Path | None, path_option("FILE", "HTML file to write.  [default: DIR/PLAN.html]")
     ] = None,
     store: StoreOptions,
 ) -> None:

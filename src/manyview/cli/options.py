@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manyview.cli.console import print_json, print_text
+from manyview.errors import InputError
+from manyview.system.paths import expand_user
 
 if TYPE_CHECKING:
     from manyview.runs.settings import RunSettings
@@ -26,6 +28,23 @@ def option(metavar: str, text: str, *names: str) -> Any:
 def argument(metavar: str, text: str) -> Any:
     """Declare a positional argument."""
     return typer.Argument(metavar=metavar, help=text, show_default=False)
+
+
+def path_option(metavar: str, text: str, *names: str) -> Any:
+    """Declare an option that names a file or a folder, with ~ for the home folder."""
+    return typer.Option(*names, metavar=metavar, help=text, parser=_user_path)
+
+
+def path_argument(metavar: str, text: str) -> Any:
+    """Declare a positional argument that names a file or a folder."""
+    return typer.Argument(metavar=metavar, help=text, show_default=False, parser=_user_path)
+
+
+def _user_path(path: str | Path) -> Path:
+    try:
+        return expand_user(path)
+    except InputError as error:  # typer names the option; of a ValueError it keeps only the value
+        raise typer.BadParameter(str(error)) from error
 
 
 def examples(*commands: str) -> str:
@@ -53,7 +72,7 @@ Data = Annotated[
         "or several tables (CSV, TSV, Excel, Parquet, Feather) or .npy arrays, one per view.",
     ),
 ]
-Run = Annotated[Path, argument("RUN", "A folder written by `manyview fit`.")]
+Run = Annotated[Path, path_argument("RUN", "A folder written by `manyview fit`.")]
 Labels = Annotated[
     list[str] | None,
     option(

@@ -17,6 +17,7 @@ from manyview.cli.options import (
     OutputOptions,
     Run,
     option,
+    path_option,
     with_options,
 )
 
@@ -30,7 +31,9 @@ def fit(
     model_options: ModelOptions,
     params: Annotated[
         Path | None,
-        option("FILE", "Parameters from the tuning.json of `manyview tune`; -p overrides them."),
+        path_option(
+            "FILE", "Parameters from the tuning.json of `manyview tune`; -p overrides them."
+        ),
     ] = None,
     calibrate: Annotated[
         bool,
@@ -51,7 +54,7 @@ def fit(
     ] = False,
     out: Annotated[
         Path | None,
-        option("DIR", "Folder of the run, new or empty.  [default: runs/DATA-METHOD-seedS]"),
+        path_option("DIR", "Folder of the run, new or empty.  [default: runs/DATA-METHOD-seedS]"),
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     cache_dir: Annotated[
@@ -108,7 +111,7 @@ def predict(
     data: Data,
     labels: Labels = None,
     out: Annotated[
-        Path | None, option("FILE", "CSV file to write.  [default: standard output]")
+        Path | None, path_option("FILE", "CSV file to write.  [default: standard output]")
     ] = None,
     abstain_below: AbstainBelow = None,
     data_options: DataOptions,
@@ -180,7 +183,7 @@ def propose(
         ),
     ] = "coverage",
     out: Annotated[
-        Path | None, option("FILE", "CSV file to fill in: sample_id, label (empty).")
+        Path | None, path_option("FILE", "CSV file to fill in: sample_id, label (empty).")
     ] = None,
     output: OutputOptions,
 ) -> None:

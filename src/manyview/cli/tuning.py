@@ -13,6 +13,7 @@ from manyview.cli.options import (
     ModelOptions,
     OutputOptions,
     option,
+    path_option,
     with_options,
 )
 from manyview.system.interrupts import interrupted_code
@@ -33,7 +34,7 @@ def tune(
     ] = False,
     out: Annotated[
         Path | None,
-        option(
+        path_option(
             "DIR",
             "Folder of the tuning, new or that of the same tuning.  "
             "[default: tuning/DATA-METHOD-seedS]",

@@ -162,7 +162,8 @@ def load_plan(name: str) -> Plan:
         try:
             text, origin = path.read_text(encoding="utf-8"), str(path)
         except (OSError, UnicodeDecodeError) as error:
-            raise PlanError(f"{path} cannot be read: {error}.") from error
+            reason = getattr(error, "strerror", None) or error
+            raise PlanError(f"{path} cannot be read: {reason}.") from error
     else:
         raise PlanError(
             f"There is no plan {shown(name)}, and no file of that name."

@@ -12,7 +12,9 @@ crash is skipped by readers and cut off by the next writer. Several runners may 
 from several machines with a common folder.
 """
 
+import errno
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,11 +26,14 @@ from manyview.errors import DataFileError
 from manyview.experiments.claims import RUNNERS_NAME, RUNNING_NAME, Claims, Runner
 from manyview.experiments.records import TRIAL_FIELDS, Fields, LineCounts, as_line
 from manyview.system.files import write_whole
+from manyview.system.paths import shown_path
 
 RECORDS_NAME, DAMAGED_NAME = "records.jsonl", "damaged.jsonl"
 CACHE_NAME, LOCK_NAME = "cache", "lock"
 OWN_NAMES = (RECORDS_NAME, DAMAGED_NAME, RUNNING_NAME, RUNNERS_NAME, CACHE_NAME, LOCK_NAME)
 DONE = "done"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # EDQUOT: a quota is used up
+KEY = re.compile(rb'"key":\s?"([^"]*)"')  # of a line that may be damaged
 ATTEMPT = "attempt"  # number of a record that replaces another, from 2
 
 
@@ -56,11 +61,13 @@ class Store:
     def open(self) -> int:
         """Make the folder, check that it can be written, and remove what crashes left.
 
-        Damaged lines are moved to another file, so that their trials run again.
+        Damaged lines are moved to another file, so that their trials run again. So are failures
+        that a damaged line may have replaced: the last good line of a trial is not its result if
+        the line of a successful retry was lost.
 
         Returns
         -------
-        The number of lines that were moved.
+        The number of damaged lines that were moved.
         """
         try:
             (self.folder / RUNNING_NAME).mkdir(parents=True, exist_ok=True)
@@ -176,22 +183,42 @@ class Store:
 
     def _set_damaged_aside(self) -> int:
         n_damaged = self.line_counts().n_damaged
-        if not n_damaged:
+        is_any_failed = any(_has_failed(record) for record in self.records().values())
+        if not n_damaged and not (self.line_counts().is_cut and is_any_failed):
             return 0
         file = self.folder / RECORDS_NAME
-        counts, kept, damaged = LineCounts(self._fields), b"", b""
-        *lines, _ = file.read_bytes().split(b"\n")  # the last one has no end
+        counts, good, damaged = LineCounts(self._fields), list[tuple[bytes, Any]](), list[bytes]()
+        *lines, cut = file.read_bytes().split(b"\n")  # the last one has no end
         for line in lines:
             n_before = counts.n_damaged
-            counts.read(line)
+            record = counts.read(line)
             if counts.n_damaged > n_before:
-                damaged += line + b"\n"
+                damaged.append(line)
             else:
-                kept += line + b"\n"
-        self._append(DAMAGED_NAME, damaged)
-        write_whole(file, kept)
+                good.append((line, record))
+        doubtful = self._doubtful([*damaged, cut] if cut else damaged)
+        kept = [line for line, record in good if record is None or record["key"] not in doubtful]
+        moved = [line for line, record in good if record is not None and record["key"] in doubtful]
+        if not damaged and not moved:
+            return 0
+        self._append(DAMAGED_NAME, b"".join(line + b"\n" for line in damaged + moved))
+        write_whole(file, b"".join(line + b"\n" for line in kept) + cut)  # the next writer cuts it
         _sync_folder(self.folder)
-        return n_damaged
+        return len(damaged)
+
+    def _doubtful(self, lost: Iterable[bytes]) -> set[str]:
+        """Return the trials whose last good record is a failure that a lost line may replace.
+
+        They are those whose key a lost line has, give or take damage; all failures if a lost line
+        has no key.
+        """
+        failed = {key for key, record in self.records().items() if _has_failed(record)}
+        doubtful = set[str]()
+        for line in lost:
+            keys = [found.decode("ascii", "replace") for found in KEY.findall(line)]
+            is_unknown = len(keys) < max(1, line.count(b'"checksum"'))  # lines may have merged
+            doubtful |= {key for key in failed if is_unknown or any(_is_near(key, k) for k in keys)}
+        return doubtful
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -202,15 +229,26 @@ class Store:
             raise self._not_written(error) from error
 
     def _not_written(self, error: OSError) -> DataFileError:
+        way_out = "Free disk space" if error.errno in FULL else "Make it writable"
         return DataFileError(
-            f"The store {self.folder} cannot be written: {error.strerror or error}. Its records "
-            "are intact. Free disk space or name another folder, and run again to continue."
+            f"The store {shown_path(self.folder)} cannot be written: {error.strerror or error}. "
+            f"Its records are intact. {way_out} or name another folder, and run again to continue."
         )
 
 
 def _attempt(record: Mapping[str, Any]) -> int:
     number = record.get(ATTEMPT, 1)
     return number if isinstance(number, int) else 1
+
+
+def _has_failed(record: Mapping[str, Any]) -> bool:
+    return bool(record.get("status", DONE) != DONE)
+
+
+def _is_near(key: str, damaged: str) -> bool:
+    """Whether a key can be another one with a few damaged characters."""
+    n_changed = sum(one != other for one, other in zip(key, damaged, strict=False))
+    return n_changed + abs(len(key) - len(damaged)) <= len(key) // 4
 
 
 def _end_of_last_line(stream: Any) -> int:

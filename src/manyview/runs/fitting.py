@@ -1,6 +1,7 @@
 """Fit one method once, and write the model, its predictions and the record to a folder."""
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -114,6 +115,10 @@ def labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
 def default_name(data: Dataset, settings: RunSettings) -> str:
     """Name a folder after the data, the method and the seed."""
     name = re.sub(r"[^\w.+-]+", "_", data.name)[:80]
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:  # letters that the locale does not have
+        name = re.sub(r"[^\w.+-]+", "_", name, flags=re.ASCII)
     return f"{name}-{settings.method}-seed{settings.seed}"
 
 

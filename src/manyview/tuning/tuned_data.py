@@ -19,6 +19,7 @@ from manyview.runs.fitting import default_name, labels_to_show
 from manyview.runs.records import DataRecord, csv_text
 from manyview.runs.settings import RunSettings
 from manyview.system.files import write_whole
+from manyview.system.paths import check_regular, file_mode
 from manyview.tuning.journal import stored_candidates
 from manyview.tuning.result import Tuning
 from manyview.tuning.sampler import need_optuna
@@ -155,6 +156,9 @@ def _free_space(model: MultiViewClassifier, settings: RunSettings, data: Dataset
 
 def read_params(file: Path, method: str) -> dict[str, Any]:
     """Read a method's parameters from a `tuning.json`, or from a JSON document of parameters."""
+    mode = file_mode(file)
+    if mode is not None:
+        check_regular(file, mode)
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

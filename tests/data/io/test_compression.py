@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from manyview.data.io.compression import data_stem
 from manyview.data.io.readers import read_views
 from manyview.errors import DataFileError
 from manyview.system.config import config_context
@@ -196,3 +197,16 @@ def test_a_member_without_a_name_is_refused(tmp_path):
     file.write_bytes(file.read_bytes().replace(b"a.csv", b"\0.csv"))  # which zipfile cuts off
     with pytest.raises(DataFileError, match=r"tables\.zip has no table"):
         read_views(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (b"mean.csv.gz", "mean"),
+        ("gr\u00f6\u00dfe.csv".encode(), "gr\u00f6\u00dfe"),
+        (b"\xff.csv", r"\xff"),
+    ],
+)
+def test_stem_is_text_that_can_be_stored_in_every_locale(name, expected):
+    undecoded = name.decode("ascii", "surrogateescape")  # as an ASCII locale gives it
+    assert data_stem(undecoded) == expected

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from manyview.data.io.readers import read_views
 from manyview.data.io.text_tables import find_delimiter
-from manyview.errors import DataFileError
+from manyview.errors import DataFileError, InputError
+from manyview.system.config import config_context
 
 NAMES = "id,größe,prix €\n"
 ROWS = "a,1,2\nb,3,4.5\n"
@@ -159,3 +160,14 @@ def test_numbers_are_read_back_exactly(values, delimiter, comma, encoding, pack,
     assert data.views["a"].dtype == np.float64
     commas = "a.csv" + pack + ": decimal commas in 'größe', 'z'."
     assert (commas in data.notes) == comma
+
+
+@pytest.mark.parametrize("text", ["id,x\n" + "0" * 400_000, "0\n" * 20_000])
+def test_table_whose_cells_memory_cannot_hold_is_refused(tmp_path, text):
+    file = tmp_path / "a.csv.gz"
+    file.write_bytes(gzip.compress(text.encode()))
+    with (
+        config_context(max_memory=0.0022),
+        pytest.raises(InputError, match=r"a\.csv\.gz, a text of .* Save it as Parquet or \.npy"),
+    ):
+        read_views(file)

@@ -5,6 +5,7 @@ import gzip
 import importlib
 import io
 import lzma
+import os
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -77,7 +78,19 @@ def data_stem(path: str | Path) -> str:
     """
     name = PurePosixPath(path)
     packed = name.suffix.casefold() in (*PACKS, ZIP_SUFFIX)
-    return PurePosixPath(name.stem).stem if packed else name.stem
+    return as_utf8(PurePosixPath(name.stem).stem if packed else name.stem)
+
+
+def as_utf8(name: str) -> str:
+    r"""Return the name of a file as text that can be stored, the same in every locale.
+
+    Bytes that the locale could not decode are read as UTF-8, or written as `\xff`.
+    """
+    return os.fsencode(name).decode("utf-8", "backslashreplace") if _is_undecoded(name) else name
+
+
+def _is_undecoded(name: str) -> bool:
+    return any("\udc80" <= character <= "\udcff" for character in name)
 
 
 def zip_members(path: Path) -> list[TableFile]:

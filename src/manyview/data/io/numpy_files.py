@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manyview.data.io.compression import data_stem
 from manyview.data.io.npy_format import map_npy, read_archive
 from manyview.data.io.reading import (
     Reading,
@@ -81,8 +82,9 @@ def load_arrays(path: Path) -> dict[str, Any]:
         raise
     except Exception as error:  # zipfile, zlib and numpy raise many kinds on damaged files
         raise unreadable(path, "an .npz archive", error) from error
-    check_sparse(matrix, path.stem, path.name)
-    return {path.stem: as_view(matrix)}
+    name = data_stem(path)
+    check_sparse(matrix, name, path.name)
+    return {name: as_view(matrix)}
 
 
 def _sparse_matrix(arrays: Mapping[str, np.ndarray]) -> Any:
@@ -238,7 +240,7 @@ def read_npy(
 
     Samples are rows unless `samples_in` or the number of labels decides otherwise.
     """
-    arrays = {path.stem: _map_array(path) for path in paths}
+    arrays = {data_stem(path): _map_array(path) for path in paths}
     if len(arrays) < len(paths):
         raise DataFileError(
             "every file must have its own name, since a view is named after its file; two files "

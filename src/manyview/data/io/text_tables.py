@@ -12,10 +12,15 @@ from manyview.data.io.compression import TableFile
 from manyview.data.io.decimal_marks import looks_numeric
 from manyview.data.io.reading import unreadable
 from manyview.errors import DataFileError
+from manyview.system.memory import GB, check_memory
 
 DELIMITERS = ",;\t|"
 TAB_SUFFIXES = (".tsv", ".tab", ".txt")  # tabs are tried first
 N_SAMPLED = 50  # rows that decide on the delimiter
+# Memory of a text that is read: the file, the text, a stream of four bytes per character; then
+# Python's lists. Cells of one character take less than others, so a part of the memory stays free.
+BYTES_PER_BYTE, BYTES_PER_CELL, BYTES_PER_LINE = 7, 16, 150
+FREE_FRACTION = 0.6
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16: its mark starts with that of UTF-16
@@ -40,7 +45,9 @@ class TextRows:
 
 def read_text_table(file: TableFile) -> TextRows:
     """Read the rows of a text table; refuse rows of different lengths."""
-    text, notes = decode_text(file, file.read())
+    content = file.read()
+    _check_memory(file, content)
+    text, notes = decode_text(file, content)
     text = text.rstrip("\r\n\t ,;|") if not text.strip("\r\n\t ,;|") else text.rstrip("\r\n")
     preferred = DELIMITERS
     if file.suffix in TAB_SUFFIXES:
@@ -66,6 +73,19 @@ def read_text_table(file: TableFile) -> TextRows:
                 f"{_ragged_reason({len(row) for _, row in lines[1:]}, width)}"
             )
     return TextRows(_without_blank_end(lines), tuple(notes))
+
+
+def _check_memory(file: TableFile, content: bytes) -> None:
+    """Refuse a table whose cells memory cannot hold, before they are made."""
+    n_lines = content.count(b"\n")
+    n_cells = n_lines + max(content.count(delimiter.encode()) for delimiter in DELIMITERS)
+    n_bytes = BYTES_PER_BYTE * len(content) + BYTES_PER_CELL * n_cells + BYTES_PER_LINE * n_lines
+    check_memory(
+        n_bytes / GB,
+        f"{file.name}, a text of {len(content) / GB:.1f} GB,",
+        "Save it as Parquet or .npy, or split it",
+        free_fraction=FREE_FRACTION,
+    )
 
 
 def _without_blank_end(lines: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
