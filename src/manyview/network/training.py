@@ -17,7 +17,7 @@ from manyview.network.adam import Adam
 from manyview.network.checkpoints import BestWeights, MeanWeights
 from manyview.system.progress import epoch_progress
 
-ONE_THREAD_BELOW = 5_000  # samples; with fewer, operations are too short for threads
+ONE_THREAD_BELOW = 50_000  # samples; with fewer, operations are too short for threads
 WINDOW = 10  # epochs averaged, because dropout makes single losses noisy
 Loss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 AfterStep = Callable[[Callable[[], Tensor]], None]
