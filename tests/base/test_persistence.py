@@ -299,6 +299,7 @@ def first_set(value):
         ("label_distributions_", first_set(9.0), "must hold probabilities"),
         ("label_distributions_", lambda array: array[:5], "transduction_ must have 5 labels"),
         ("factor", lambda array: array[:1], "dimension"),
+        ("features", lambda array: array[:5], "60 degrees for the features of 5"),
         ("weights/0", lambda array: array + 3e38, "gives no probabilities"),
     ],
 )

@@ -110,6 +110,9 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
     def check_learned(self) -> None:
         """Refuse graphs that the network cannot be run on again."""
         super().check_learned()
+        n_samples = len(self.label_distributions_)
+        if any(len(one.degrees) != n_samples for one in self.inductive_state_.indexes.values()):
+            raise ValueError(f"every view must have the degrees of {n_samples} samples")
         self.explainer()
 
     def replay(self) -> NetworkReplay:

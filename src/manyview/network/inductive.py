@@ -38,6 +38,11 @@ class NeighborIndex:
     n_neighbors: int
     metric: str
 
+    def __post_init__(self) -> None:
+        n_samples, n_degrees = self.features.shape[0], len(self.degrees)
+        if n_samples != n_degrees:  # in a model file that was changed
+            raise ValueError(f"there are {n_degrees} degrees for the features of {n_samples}")
+
     def edges(self, view: View) -> sparse.csr_array:
         """Link new samples to their nearest fitted samples: [new, fitted], 0/1."""
         points, is_present = self.features, self.degrees > 0
