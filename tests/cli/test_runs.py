@@ -412,13 +412,13 @@ def test_explain_suggests_the_nearest_sample_and_run(manyview, refused, tables):
 
 
 def test_fit_calibrates_and_abstains_on_request(manyview, shapes, here):
-    options = ("--label-ratio", "0.2", "--calibrate", "--abstain-below", "0.4", "--out", "run")
+    options = ("--label-ratio", "0.2", "--calibrate", "--abstain-below", "0.6", "--out", "run")
     code, out, err = manyview("fit", shapes, *options, *QUICK)
     assert (code, err) == (0, "")
     text = " ".join(out.split())
     assert "probabilities calibrated on 12 held-out labels: temperature " in text
-    assert "predictions with a probability of 0.4 or more" in text
-    assert ",unknown,0.3" in (here / "run" / "predictions.csv").read_text()
+    assert "predictions with a probability of 0.6 or more" in text
+    assert ",unknown,0.5" in (here / "run" / "predictions.csv").read_text()
     report = (here / "run" / "report.html").read_text(encoding="utf-8")
     assert "left unknown" in report
     code, out, err = manyview("predict", "run", shapes, "--abstain-below", "1", "-q")
