@@ -280,11 +280,11 @@ def answer() -> str:
             whole_job_median(size, one, "cpu_seconds", 1) for one in ("manyview", whole_job.PYG)
         )
         if ours and theirs:
-            ratios.append(f"{ratio(ours / theirs)} times at {size:,} samples")
+            ratios.append(f"{ratio(ours / theirs)} at {size:,} samples")
     if ratios:
         sentences.append(
-            "From views to labels, manyview's default takes the CPU time of neighbor graphs and a "
-            f"GCN of PyG with 200 epochs {and_list(ratios)}."
+            "CPU time of the whole job, from views to labels, as a fraction of that of neighbor "
+            f"graphs and a GCN of PyG with 200 epochs: {and_list(ratios)}."
         )
     if epochs:
         row = epochs[0]
