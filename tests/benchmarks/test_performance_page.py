@@ -33,11 +33,12 @@ def test_readme_says_what_was_measured():
     of_medians = {form: found["of_medians"] for form, found in epoch["ratio"].items()}
     minutes, gb = million["seconds"]["whole"] / 60, million["peak_mb"] / 1024
     readme = " ".join((page.DOCS.parent / "README.md").read_text().split())
-    jobs = [
-        tables.whole_job_median(10_000, one, "cpu_seconds", 1) for one in ("manyview", whole_job.PYG)
-    ]
+    ours, theirs = (
+        tables.whole_job_median(10_000, method, "cpu_seconds", 1)
+        for method in ("manyview", whole_job.PYG)
+    )
     for said in (
-        f"the default takes {jobs[0] / jobs[1]:.2f} of the CPU time of neighbor graphs and a GCN of",
+        f"the default takes {ours / theirs:.2f} of the CPU time of neighbor graphs and a GCN",
         f"an epoch of the paper's network costs {of_medians[TUTORIAL]:.2f} of one of PyG's",
         f"{of_medians[epoch['fastest']]:.2f} of its fastest form on a CPU",
         f"dense form of the paper takes {dense['times_faster']:.0f} times as long",
