@@ -28,17 +28,7 @@ from performance import (
 )
 from performance.stored import FOLDER, Rows
 
-ORDER = (
-    "imports",
-    "neighbors",
-    "small",
-    "small-jobs",
-    "epoch",
-    "dense",
-    "whole-job",
-    "growth",
-    "ranking",
-)
+ORDER = page.BENCHMARKS
 
 
 def read_sizes(text):

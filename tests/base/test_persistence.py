@@ -295,6 +295,7 @@ def first_set(value):
         ("selected_graph_/indices", first_set(-3), "column indices must be from 0 to 59; got -3"),
         ("view_graphs_/0/data", first_set(np.nan), "view_graphs_/0/data must hold finite numbers"),
         ("node_confidence", first_set(np.nan), "node_confidence must hold finite numbers"),
+        ("node_confidence", lambda array: array[:5], "IndexError"),
         ("learned/y_", first_set(7), "y_ must hold numbers from -1 to 2"),
         ("label_distributions_", first_set(9.0), "must hold probabilities"),
         ("label_distributions_", lambda array: array[:5], "transduction_ must have 5 labels"),
