@@ -1,8 +1,10 @@
 """The approximate search: the exact one's rules, a measured recall, and honest warnings.
 
-Most tests put the exact neighbors, or worse ones, in the place of the library's prediction, which
-takes a minute to compile; those marked slow run the library.
+Most tests of pynndescent put the exact neighbors, or worse ones, in the place of what it finds,
+because it takes a minute to compile; those marked slow run it. Those of faiss run it.
 """
+
+import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from scipy import sparse
 
 from manyview.graphs import approximate
 from manyview.graphs.approximate import approximate_neighbors, recall_of
+from manyview.graphs.inverted_file import has_faiss
 from manyview.graphs.knn_graph import find_neighbors
 from manyview.graphs.neighbors import nearest_neighbors
 
@@ -27,8 +30,16 @@ def nearest_points(points, n_searched, metric, seed):
 
 
 @pytest.fixture
-def perfect_library(monkeypatch):
+def without_faiss(monkeypatch):
+    monkeypatch.setattr(approximate, "has_faiss", lambda: False)
+
+
+@pytest.fixture
+def perfect_library(monkeypatch, without_faiss):
     monkeypatch.setattr(approximate, "_candidates", nearest_points)
+
+
+needs_faiss = pytest.mark.skipif(not has_faiss(), reason="faiss is not installed")
 
 
 def awkward_features(rng, n_samples=400):
@@ -62,7 +73,7 @@ def test_without_ties_the_same_samples_are_found(rng, perfect_library, metric, a
     np.testing.assert_array_equal(found.indices, exact.indices)
 
 
-def test_recall_equals_a_literal_count(rng, monkeypatch):
+def test_recall_equals_a_literal_count(rng, monkeypatch, without_faiss):
     """The library misses the nearest of every second sample."""
     features = rng.normal(size=(400, 5))
 
@@ -87,7 +98,9 @@ def test_recall_counts_equally_near_samples_and_no_missing_ones():
     assert recall_of(np.full((2, 3), np.inf), np.full((2, 3), np.inf)) == 1.0
 
 
-def test_a_low_recall_is_tried_again_with_more_effort_and_then_gives_a_warning(rng, monkeypatch):
+def test_a_low_recall_is_tried_again_with_more_effort_and_then_gives_a_warning(
+    rng, monkeypatch, without_faiss
+):
     requested = []
 
     def poor(points, n_searched, metric, seed):
@@ -102,7 +115,7 @@ def test_a_low_recall_is_tried_again_with_more_effort_and_then_gives_a_warning(r
 
 
 @pytest.mark.parametrize("enough", [40, 80])
-def test_a_later_attempt_may_reach_the_recall(rng, monkeypatch, enough):
+def test_a_later_attempt_may_reach_the_recall(rng, monkeypatch, without_faiss, enough):
     def better_later(points, n_searched, metric, seed):
         if n_searched < enough:
             return np.tile(np.arange(n_searched), (points.shape[0], 1))
@@ -115,7 +128,7 @@ def test_a_later_attempt_may_reach_the_recall(rng, monkeypatch, enough):
 
 @pytest.mark.parametrize(("n_missed", "requested"), [(1, [25]), (2, [25, 40])])
 def test_the_cheapest_attempt_is_accepted_only_with_a_higher_recall(
-    rng, monkeypatch, n_missed, requested
+    rng, monkeypatch, without_faiss, n_missed, requested
 ):
     """Of 20 neighbors, one missed is a recall of 0.95, and two are 0.9."""
     asked = []
@@ -140,7 +153,9 @@ def test_few_samples_are_searched_exactly(rng):
 @pytest.mark.slow
 @both_kinds
 @pytest.mark.parametrize("metric", METRICS)
-def test_the_library_finds_most_and_the_same_with_the_same_seed(rng, metric, as_view):
+def test_pynndescent_finds_most_and_the_same_with_the_same_seed(
+    rng, without_faiss, metric, as_view
+):
     pytest.importorskip("pynndescent")
     state = np.random.get_state()[1].copy()  # noqa: NPY002
     features = as_view(awkward_features(rng, 2000) + (metric == "euclidean"))
@@ -156,7 +171,7 @@ def test_the_library_finds_most_and_the_same_with_the_same_seed(rng, metric, as_
 
 
 @pytest.mark.slow
-def test_the_number_of_threads_is_left_as_it_was(rng):
+def test_the_number_of_threads_is_left_as_it_was(rng, without_faiss):
     pytest.importorskip("pynndescent")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -165,3 +180,74 @@ def test_the_number_of_threads_is_left_as_it_was(rng):
         assert torch.get_num_threads() == 1
     finally:
         torch.set_num_threads(before)
+
+
+@needs_faiss
+@pytest.mark.parametrize("metric", METRICS)
+def test_faiss_finds_most_and_the_same_with_the_same_seed(rng, metric):
+    features = rng.normal(size=(3000, 12)).astype(np.float32)
+    found = [
+        find_neighbors(features, n_neighbors=8, metric=metric, search="approximate", seed=seed)
+        for seed in (4, 4, 5)
+    ]
+    np.testing.assert_array_equal(found[0].indices, found[1].indices)
+    assert (found[0].indices != found[2].indices).any()  # k-means started elsewhere
+    assert 0.95 <= found[0].recall < 1  # not all clusters were searched
+    exact = nearest_neighbors(features, n_neighbors=8, metric=metric)
+    everywhere = recall_of(found[0].distances, exact.distances * (1 + 1e-6))
+    assert found[0].recall == pytest.approx(everywhere, abs=0.02)  # 500 samples tell all
+    is_same = found[0].indices == exact.indices
+    np.testing.assert_allclose(found[0].distances[is_same], exact.distances[is_same], rtol=1e-5)
+
+
+@needs_faiss
+def test_where_bytes_are_too_coarse_the_values_themselves_are_stored(rng, monkeypatch):
+    """One column with a huge value leaves a single byte value for all others."""
+    kinds = []
+
+    class Watched(approximate.InvertedFile):
+        def __init__(self, points, kind, **settings):
+            kinds.append(kind)
+            super().__init__(points, kind, **settings)
+
+    monkeypatch.setattr(approximate, "InvertedFile", Watched)
+    features = rng.normal(size=(2000, 4))
+    assert approximate_neighbors(features, n_neighbors=6, metric="euclidean").recall >= 0.95
+    assert kinds == ["SQ8"]
+    features[0] = 1e7
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = approximate_neighbors(features, n_neighbors=6, metric="euclidean")
+    assert kinds == ["SQ8", "SQ8", "Flat"]
+    assert found.recall >= 0.95
+
+
+@needs_faiss
+@pytest.mark.parametrize("metric", METRICS)
+def test_equal_rows_are_linked_to_each_other_and_none_is_a_hub(rng, metric, monkeypatch):
+    distinct = rng.normal(size=(200, 5))
+    rows = np.r_[np.arange(200), np.zeros(1500, dtype=int), np.ones(3, dtype=int)]
+    features = distinct[rng.permutation(rows)]
+    for most in (100, 30_000):  # distinct rows searched approximately, and exactly
+        monkeypatch.setattr(approximate, "EXACT_UP_TO", most)
+        found = approximate_neighbors(features, n_neighbors=6, metric=metric, seed=1)
+        exact = nearest_neighbors(features, n_neighbors=6, metric=metric)
+        is_huge = (features == distinct[0]).all(axis=1)
+        assert is_huge[found.indices[is_huge]].all()
+        assert (found.distances[is_huge] == 0).all()
+        assert recall_of(found.distances, exact.distances * (1 + 1e-6) + 1e-7) > 0.94
+        assert (found.indices != np.arange(len(features))[:, None]).all()
+        assert all(len({*row}) == 6 for row in found.indices)
+        within = np.bincount(found.indices[is_huge].ravel(), minlength=len(features))
+        assert within.max() == 6  # as often as each has neighbors
+
+
+def test_samples_of_zeros_have_no_neighbors_among_equal_rows(rng):
+    features = np.repeat(rng.normal(size=(100, 4)), 5, axis=0)
+    features[10:20] = 0
+    found = approximate_neighbors(features, n_neighbors=4)
+    assert (found.indices[10:20] == -1).all()
+    assert not np.isin(found.indices, np.arange(10, 20)).any()
+    assert (np.delete(found.indices, np.arange(10, 20), axis=0) // 5).tolist() == [
+        [row // 5] * 4 for row in range(500) if not 10 <= row < 20
+    ]

@@ -85,7 +85,8 @@ def test_an_unknown_search_is_refused():
 
 
 def test_without_the_library_the_refusal_names_both_ways_out(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    for library in ("pynndescent", "faiss"):
+        monkeypatch.setitem(sys.modules, library, None)
     check_search("auto", 30_000)
     with pytest.raises(InputError) as error:
         check_search("auto", 100_000)

@@ -4,6 +4,8 @@ features -> approximate_neighbors -> neighbor_graph
 """
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -13,6 +15,8 @@ from scipy import sparse
 
 from manyview.data.views import View
 from manyview.errors import InputError
+from manyview.graphs.equal_rows import EqualRows
+from manyview.graphs.inverted_file import KINDS, MIN_GAIN, InvertedFile, has_faiss, probe_counts
 from manyview.graphs.neighbors import (
     NO_NEIGHBOR,
     Neighbors,
@@ -22,11 +26,13 @@ from manyview.graphs.neighbors import (
     row_scales,
 )
 
-MIN_RECALL = 0.9
+EXACT_UP_TO = 30_000  # samples; beyond, comparing all pairs takes minutes to hours
+MIN_RECALL, GOOD_RECALL = 0.9, 0.95
 N_MEASURED = 500  # samples whose neighbors are also searched exactly
-# Neighbors kept during the search as a multiple of k, and the recall with which an attempt is
-# accepted. Fewer are faster: 1.25 k take half the time of 2 k where they find 99% instead of 99.9%.
-ATTEMPTS = ((1.25, 0.95), (2.0, MIN_RECALL), (4.0, MIN_RECALL))
+# Neighbors that pynndescent keeps during the search as a multiple of k, and the recall with which
+# an attempt is accepted. Fewer are faster: 1.25 k take half the time of 2 k where they find 99%
+# instead of 99.9%.
+ATTEMPTS = ((1.25, GOOD_RECALL), (2.0, MIN_RECALL), (4.0, MIN_RECALL))
 N_SPARE = 4  # candidates ranked beyond k: the sample itself, near ties
 MIN_SEARCHED = 20  # neighbors kept during the search, at least
 BLOCK_PAIRS, BLOCK_ROWS = 2**20, 2**16  # candidates ranked, rows converted to float32, at a time
@@ -35,31 +41,79 @@ BLOCK_PAIRS, BLOCK_ROWS = 2**20, 2**16  # candidates ranked, rows converted to f
 def approximate_neighbors(
     features: View, *, n_neighbors: int, metric: str = "cosine", seed: int = 0
 ) -> Neighbors:
-    """Find most of the nearest neighbors of each sample by nearest neighbor descent.
+    """Find most of the nearest neighbors of each sample.
 
-    Rows of zeros, right angles and duplicates are treated as in `nearest_neighbors`, and the
-    candidates are ranked by the same distances. Recall is measured on 500 samples drawn with
-    `seed`: the fraction of their k nearest that were found, where any sample no farther than the
-    k-th nearest counts. Below 0.95 the search is repeated with more effort, and below 0.9 again.
+    Dense views are searched by faiss (see `InvertedFile`) where it can be used, all others by
+    pynndescent. Equal rows of a dense view are searched once (see `EqualRows`). Rows of zeros and
+    right angles are treated as in `nearest_neighbors`, and the candidates are ranked by the same
+    distances.
+
+    Recall is measured on 500 samples drawn with `seed`: the fraction of their k nearest that were
+    found, where any sample no farther than the k-th nearest counts. faiss searches as many
+    clusters as 0.95 takes. pynndescent is run again with more effort below 0.95, and below 0.9
+    once more.
 
     Results are reproducible for the same seed and number of threads.
 
     Warns
     -----
     UserWarning
-        When the recall of the last attempt is below 0.9, too.
+        When the recall of the last attempt is below 0.9.
     """
     scales = row_scales(features) if metric == "cosine" else None
     searched = np.arange(features.shape[0]) if scales is None else np.flatnonzero(scales)
     if len(searched) <= 8 * n_neighbors:  # the search would visit as many
         return nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric)
+    own = features if len(searched) == features.shape[0] else features[searched]
+    own_scales = scales if scales is None else scales[searched]
+    points = _points(own, own_scales)
+    found = _among_distinct(own, own_scales, points, n_neighbors, metric, seed)
+    if own is features:
+        return found
+    return found.among(searched, features.shape[0])
+
+
+def _among_distinct(
+    features: View,
+    scales: np.ndarray | None,
+    points: View,
+    n_neighbors: int,
+    metric: str,
+    seed: int,
+) -> Neighbors:
+    """Search among the distinct rows, exactly where there are few, and spread what was found."""
+    rows = EqualRows.of(points) if isinstance(points, np.ndarray) else None
+    if rows is None or rows.are_distinct:
+        return _search(features, scales, points, n_neighbors, metric, seed)
+    first = rows.first
+    distinct, own_scales = features[first], scales if scales is None else scales[first]
+    if len(first) <= EXACT_UP_TO:
+        found = nearest_neighbors(distinct, n_neighbors=n_neighbors, metric=metric)
+    else:
+        found = _search(distinct, own_scales, points[first], n_neighbors, metric, seed)
+    return rows.spread(found, n_neighbors, seed=seed)
+
+
+def _search(
+    features: View,
+    scales: np.ndarray | None,
+    points: View,
+    n_neighbors: int,
+    metric: str,
+    seed: int,
+) -> Neighbors:
+    n_points = points.shape[0]
     rng = np.random.default_rng(seed)
-    measured = np.sort(rng.choice(searched, size=min(N_MEASURED, len(searched)), replace=False))
+    measured = np.sort(rng.choice(n_points, size=min(N_MEASURED, n_points), replace=False))
     reach = _exact_reach(features, scales, measured, n_neighbors)
-    points = _points(features, scales, searched)
-    for n_searched, min_recall in attempts_for(n_neighbors, len(searched)).items():
+    ranked = partial(_ranked, features, scales, n_neighbors=n_neighbors)
+    if isinstance(points, np.ndarray) and has_faiss():
+        index, n_probes, recall = _probed(points, measured, reach, ranked, seed)
+        found = ranked(np.arange(n_points), index.search(points, n_neighbors + N_SPARE, n_probes))
+        return Neighbors(found.indices, found.distances, recall)
+    for n_searched, min_recall in attempts_for(n_neighbors, n_points).items():
         candidates = _candidates(points, n_searched, metric, seed)[:, : n_neighbors + N_SPARE]
-        found = _ranked(features, scales, searched, candidates, n_neighbors)
+        found = ranked(np.arange(n_points), candidates)
         recall = recall_of(found.distances[measured], reach)
         if recall >= min_recall:
             break
@@ -72,6 +126,32 @@ def approximate_neighbors(
             stacklevel=2,
         )
     return Neighbors(found.indices, found.distances, recall)
+
+
+def _probed(
+    points: np.ndarray,
+    measured: np.ndarray,
+    reach: np.ndarray,
+    ranked: Callable[[np.ndarray, np.ndarray], Neighbors],
+    seed: int,
+) -> tuple[InvertedFile, int, float]:
+    """Index the points; find the number of clusters to search, and the recall it gives.
+
+    The last index stores the points as they are, and the last number is that of all clusters, so
+    that the recall is reached in any case.
+    """
+    n_candidates = reach.shape[1] + N_SPARE
+    for kind in KINDS:
+        index, before = InvertedFile(points, kind, seed=seed), 0.0
+        for n_probes in probe_counts(index.n_clusters):
+            candidates = index.search(points[measured], n_candidates, n_probes)
+            recall = recall_of(ranked(measured, candidates).distances, reach)
+            if recall >= GOOD_RECALL:
+                return index, n_probes, recall
+            if kind != KINDS[-1] and recall < before + MIN_GAIN:
+                break
+            before = recall
+    return index, n_probes, recall
 
 
 def attempts_for(n_neighbors: int, n_samples: int) -> dict[int, float]:
@@ -113,6 +193,12 @@ def recall_of(distances: np.ndarray, reach: np.ndarray) -> float:
     return float((distances <= last).sum() / is_true.sum())
 
 
+def check_installed(n_samples: int) -> None:
+    """Refuse an approximate search if none of its libraries is installed."""
+    if not has_faiss():
+        import_pynndescent(n_samples)
+
+
 def import_pynndescent(n_samples: int) -> Any:
     """Import pynndescent, which only the approximate search needs (extra `scale`)."""
     try:
@@ -126,20 +212,20 @@ def import_pynndescent(n_samples: int) -> Any:
     return pynndescent
 
 
-def _points(features: View, scales: np.ndarray | None, searched: np.ndarray) -> View:
-    """Convert the searched rows to float32: unit length under cosine, else centered."""
+def _points(features: View, scales: np.ndarray | None) -> View:
+    """Convert to float32: rows of unit length under cosine, else centered."""
     if isinstance(features, sparse.csr_array):
         scaled: Any = features if scales is None else sparse.diags_array(scales) @ features
-        chosen = sparse.csr_array(scaled.tocsr()[searched].astype(np.float32))
-        chosen.sort_indices()
-        return chosen
+        points = sparse.csr_array(scaled.tocsr().astype(np.float32))
+        points.sort_indices()
+        return points
     origin = features.mean(axis=0, dtype=np.float64) if scales is None else 0.0
-    points = np.empty((len(searched), features.shape[1]), dtype=np.float32)
-    for start in range(0, len(searched), BLOCK_ROWS):
-        rows = searched[start : start + BLOCK_ROWS]
+    converted = np.empty(features.shape, dtype=np.float32)
+    for start in range(0, len(features), BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
         block = features[rows].astype(np.float64) - origin
-        points[start : start + BLOCK_ROWS] = block if scales is None else block * scales[rows, None]
-    return points
+        converted[rows] = block if scales is None else block * scales[rows, None]
+    return converted
 
 
 def _candidates(points: View, n_searched: int, metric: str, seed: int) -> np.ndarray:
@@ -165,24 +251,25 @@ def _candidates(points: View, n_searched: int, metric: str, seed: int) -> np.nda
 def _ranked(
     features: View,
     scales: np.ndarray | None,
-    searched: np.ndarray,
+    queries: np.ndarray,
     candidates: np.ndarray,
+    *,
     n_neighbors: int,
 ) -> Neighbors:
-    """Rank each sample's candidates by distance, without the sample itself."""
-    n_samples, n_candidates = features.shape[0], candidates.shape[1]
-    indices = np.full((n_samples, n_neighbors), NO_NEIGHBOR, dtype=np.int64)
-    distances = np.full((n_samples, n_neighbors), np.inf, dtype=np.float32)
-    block = max(1, BLOCK_PAIRS // n_candidates)
-    for start in range(0, len(searched), block):
-        rows = searched[start : start + block]
+    """Rank the candidates of each query by distance, without the query itself."""
+    indices = np.full((len(queries), n_neighbors), NO_NEIGHBOR, dtype=np.int64)
+    distances = np.full((len(queries), n_neighbors), np.inf, dtype=np.float32)
+    block = max(1, BLOCK_PAIRS // candidates.shape[1])
+    for start in range(0, len(queries), block):
+        rows = queries[start : start + block]
         chosen = candidates[start : start + block].astype(np.int64)
-        columns = np.sort(np.where(chosen < 0, rows[:, None], searched[chosen]), axis=1)
+        columns = np.sort(np.where(chosen < 0, rows[:, None], chosen), axis=1)
         reach = _pair_distances(features, scales, rows, columns)
         reach[columns == rows[:, None]] = np.inf
         order = np.argsort(reach, axis=1, kind="stable")[:, :n_neighbors]
-        distances[rows] = np.take_along_axis(reach, order, axis=1)
-        indices[rows] = np.take_along_axis(columns, order, axis=1)
+        place = slice(start, start + len(rows)), slice(order.shape[1])
+        distances[place] = np.take_along_axis(reach, order, axis=1)
+        indices[place] = np.take_along_axis(columns, order, axis=1)
     indices[np.isinf(distances)] = NO_NEIGHBOR
     return Neighbors(indices, distances)
 

@@ -23,7 +23,7 @@ from manyview.system.config import get_config
 from manyview.system.files import whole_file
 from manyview.system.paths import expand_user
 
-SEARCH_VERSION = 2  # increased when the same features no longer give the same neighbors
+SEARCH_VERSION = 3  # increased when the same features no longer give the same neighbors
 BLOCK_ROWS = 2**14  # rows hashed at a time
 
 

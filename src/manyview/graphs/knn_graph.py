@@ -7,12 +7,11 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.views import View
-from manyview.graphs.approximate import approximate_neighbors, import_pynndescent
+from manyview.graphs.approximate import EXACT_UP_TO, approximate_neighbors, check_installed
 from manyview.graphs.neighbors import NO_NEIGHBOR, Neighbors, nearest_neighbors
 from manyview.validation import check_choice
 
 SEARCHES = ("auto", "exact", "approximate")
-EXACT_UP_TO = 30_000  # samples; beyond, comparing all pairs takes minutes to hours
 BLOCK_PATHS = 2**24  # two-step paths counted at a time
 
 
@@ -34,7 +33,7 @@ def check_search(search: object, n_samples: int) -> None:
     """Refuse an unknown search, and an approximate one if its library is not installed."""
     check_choice("search", search, SEARCHES)
     if is_approximate(str(search), n_samples):
-        import_pynndescent(n_samples)
+        check_installed(n_samples)
 
 
 def knn_graph(

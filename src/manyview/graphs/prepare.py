@@ -1,6 +1,6 @@
 """Prepared views: every view scaled, with its graph."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,8 @@ from manyview.graphs.precomputed import precomputed_graph
 from manyview.graphs.scaling_choice import AUTO, choose_scalings
 from manyview.validation import check_choice, check_whole_number
 
+MANY_SAMPLES = 100_000  # beyond, an automatic k falls
+
 
 @dataclass(frozen=True)
 class PreparedViews:
@@ -35,6 +37,8 @@ class PreparedViews:
     # Graph of each view without self-loops, including precomputed graphs. Samples without the view
     # have no edges.
     graphs: dict[str, sparse.csr_array]
+    # [sample] degrees in each graph, self-loops included; 0 for samples without the view
+    degrees: dict[str, np.ndarray]
     # fraction of the true neighbors found in each feature view; 1 for an exact search
     recalls: dict[str, float]
     present: np.ndarray  # [sample, view] True where the sample has the view
@@ -52,9 +56,17 @@ class PreparedViews:
 
     def present_features(self) -> np.ndarray | None:
         """Return which samples have which feature view, [sample, view]; None if all have all."""
-        is_feature = [name in self.features for name in self.graphs]
-        present = self.present[:, is_feature]
+        present = self.present[:, self.is_feature]
         return None if present.all() else present
+
+    @property
+    def is_feature(self) -> list[bool]:
+        """[view] whether it has features; otherwise it is a precomputed graph."""
+        return [name in self.features for name in self.degrees]
+
+    def without_graphs(self) -> "PreparedViews":
+        """Return the same without the graphs, which take memory, once they are renormalized."""
+        return replace(self, graphs={})
 
 
 def prepare_views(
@@ -103,7 +115,11 @@ def prepare_views(
         graphs[name] = neighbor_graph(
             found, symmetry=symmetry, min_common_neighbors=min_common_neighbors
         )
-    return PreparedViews(scalings, scalers, features, graphs, recalls, views.present)
+    degrees = {
+        name: np.asarray(graph.sum(axis=1)).ravel() + present
+        for (name, graph), present in zip(graphs.items(), views.present.T, strict=True)
+    }
+    return PreparedViews(scalings, scalers, features, graphs, degrees, recalls, views.present)
 
 
 def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
@@ -112,16 +128,20 @@ def choose_n_neighbors(n_samples: int, n_classes: int, n_labeled: int) -> int:
     Two layers reach about k^2 samples, of which ten should be labeled: k^2 times the labeled
     fraction is 10. The result is clipped to 10 to 20, and to a third of a class's expected size
     (at least 3), because more neighbors than a class has members would link every sample to other
-    classes.
+    classes. From 100,000 samples on the upper limit falls with their cube root, to 10 at 800,000:
+    time and memory grow with the edges, and where samples are so dense, fewer neighbors do.
 
     Examples
     --------
     >>> choose_n_neighbors(2000, 10, n_labeled=20), choose_n_neighbors(2000, 10, n_labeled=200)
     (20, 10)
+    >>> choose_n_neighbors(300_000, 10, n_labeled=3000)
+    14
     >>> choose_n_neighbors(400, 40, n_labeled=40)
     3
     """
-    for_labels = np.clip(np.sqrt(10 * n_samples / n_labeled), 10, 20)
+    most = np.clip(20 * (MANY_SAMPLES / n_samples) ** (1 / 3), 10, 20)
+    for_labels = np.clip(np.sqrt(10 * n_samples / n_labeled), 10, most)
     for_classes = max(3.0, n_samples / (3 * n_classes))
     n_neighbors = round(float(min(for_labels, for_classes)))
     return max(1, min(n_neighbors, n_samples - 1))

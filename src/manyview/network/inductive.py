@@ -244,8 +244,7 @@ def freeze(
         layer.messages(output.relu()) for layer, output in zip(later, outputs[:-1], strict=True)
     ]
     indexes: dict[str, NeighborIndex | GraphIndex] = {}
-    for (name, graph), present in zip(prepared.graphs.items(), prepared.present.T, strict=True):
-        degrees = np.asarray(graph.sum(axis=1)).ravel() + present
+    for name, degrees in prepared.degrees.items():
         if name in prepared.features:
             indexes[name] = NeighborIndex(
                 prepared.scalers[name], prepared.features[name], degrees, n_neighbors, metric

@@ -5,6 +5,7 @@ views -> prepare_views -> prepare_inputs -> (MGCNDNS, self-training)
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,24 +30,43 @@ N_CACHED = 4  # inputs cached at a time; each holds a copy of the features
 
 @dataclass(frozen=True)
 class PreparedInputs:
-    """Scaled views with their graphs, aligned for the network."""
+    """Scaled views with their graphs, aligned for the network when they are first needed."""
 
-    views: PreparedViews  # the scaled views and their graphs
+    views: PreparedViews  # the scaled views; their graphs are those below
     view_graphs: list[sparse.csr_array]  # each view's renormalized graph
     input_scaling: InputScaling | None  # none if all views are graphs
-    inputs: NetworkInputs  # inputs of a network with the views' graphs
     # nearest neighbors in all views together, renormalized; None if not requested, or with fewer
     # than two feature views
     early_fusion_graph: sparse.csr_array | None
-    # inputs of a network that makes pseudo-labels: the views' graphs followed by the early-fusion
-    # graph
-    teacher_inputs: NetworkInputs
+    features: Tensor  # of the network
+    center: Center | None
+    device: torch.device
+
+    @cached_property
+    def inputs(self) -> NetworkInputs:
+        """Inputs of a network with the views' graphs."""
+        return self._aligned(self.view_graphs)
+
+    @cached_property
+    def teacher_inputs(self) -> NetworkInputs:
+        """Inputs of a network that makes pseudo-labels: with the early-fusion graph, too."""
+        return self.inputs if self.early_fusion_graph is None else self._aligned(self.graphs)
+
+    def release_teacher_inputs(self) -> None:
+        """Free the memory of `teacher_inputs`; if needed again, they are made again."""
+        self.__dict__.pop("teacher_inputs", None)
 
     @property
     def graphs(self) -> list[sparse.csr_array]:
         """All graphs of `teacher_inputs`, in the order of their fusion."""
         fused = [] if self.early_fusion_graph is None else [self.early_fusion_graph]
         return [*self.view_graphs, *fused]
+
+    def _aligned(self, graphs: Sequence[sparse.csr_array]) -> NetworkInputs:
+        support, weights = align_graphs(graphs)
+        return NetworkInputs(
+            support.to(self.device), weights.to(self.device), self.features, self.center
+        )
 
 
 def prepare_inputs(
@@ -58,21 +78,22 @@ def prepare_inputs(
     """
     prepared = prepare_views(views, **settings)
     view_graphs = prepared.renormalized()
+    prepared = prepared.without_graphs()
     features = list(prepared.features.values())
     present = prepared.present_features()
     input_scaling = fit_input(features, present) if features else None
-    inputs = network_inputs(view_graphs, features, input_scaling, device, present)
-    if not early_fusion or input_scaling is None or len(features) == 1:
-        return PreparedInputs(prepared, view_graphs, input_scaling, inputs, None, inputs)
-    settings.pop("scaling")
-    is_feature = [name in prepared.features for name in prepared.graphs]
-    view_weights = overlap_weights(view_graphs)[is_feature]
-    found = early_fusion_graph(features, input_scaling, present, view_weights, **settings)
-    has_features = None if present is None else np.any(present, axis=1)
-    fused = renormalize(found, has_features)
-    support, weights = align_graphs([*view_graphs, fused])
-    teacher_inputs = inputs._replace(support=support.to(device), view_weights=weights.to(device))
-    return PreparedInputs(prepared, view_graphs, input_scaling, inputs, fused, teacher_inputs)
+    fused = None
+    if early_fusion and input_scaling is not None and len(features) > 1:
+        settings.pop("scaling")
+        view_weights = overlap_weights(view_graphs)[prepared.is_feature]
+        found = early_fusion_graph(features, input_scaling, present, view_weights, **settings)
+        fused = renormalize(found, None if present is None else np.any(present, axis=1))
+    network_features, center = _network_features(
+        len(views), features, input_scaling, device, present
+    )
+    return PreparedInputs(
+        prepared, view_graphs, input_scaling, fused, network_features, center, device
+    )
 
 
 def cached_inputs(
@@ -106,16 +127,26 @@ def network_inputs(
     `present` is True for samples that have a feature view, [sample, view]; None if all have all.
     """
     support, weights = align_graphs(graphs)
-    center: Center | None = None
+    features, center = _network_features(
+        support.n_samples, features_by_view, input_scaling, device, present
+    )
+    return NetworkInputs(support.to(device), weights.to(device), features, center)
+
+
+def _network_features(
+    n_samples: int,
+    features_by_view: Sequence[View],
+    input_scaling: InputScaling | None,
+    device: torch.device,
+    present: np.ndarray | None,
+) -> tuple[Tensor, Center | None]:
     if input_scaling is None:
-        features = _as_tensor(sparse.csr_array(sparse.eye_array(support.n_samples)))
-    else:
-        features = _as_tensor(input_scaling(features_by_view, present))
-        center = torch.from_numpy(input_scaling.center).to(device)
-        if present is not None:
-            factors = input_scaling.row_centers(features_by_view, present)
-            center = RowCenters(*(torch.from_numpy(factor).to(device) for factor in factors))
-    return NetworkInputs(support.to(device), weights.to(device), features.to(device), center)
+        return _as_tensor(sparse.csr_array(sparse.eye_array(n_samples))).to(device), None
+    features = _as_tensor(input_scaling(features_by_view, present)).to(device)
+    if present is None:
+        return features, torch.from_numpy(input_scaling.center).to(device)
+    factors = input_scaling.row_centers(features_by_view, present)
+    return features, RowCenters(*(torch.from_numpy(factor).to(device) for factor in factors))
 
 
 def align_graphs(graphs: Sequence[sparse.csr_array]) -> tuple[GraphSupport, Tensor]:

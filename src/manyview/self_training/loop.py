@@ -101,7 +101,6 @@ def self_train(
     if is_warm:
         max_iter = min(max_iter, 1)
         pseudo_labeler = replace(pseudo_labeler, class_prior="predictions")
-    teacher_inputs = prepared.inputs if is_warm else prepared.teacher_inputs
     probabilities = None
     if initial_teacher == "linear" and max_iter > 0:
         weights = overlap_weights(prepared.graphs)
@@ -111,6 +110,9 @@ def self_train(
     result, network = None, None
     records: list[StageRecord] = []
     for number in range(0 if probabilities is None else 1, max_iter + 1):
+        is_final = number == max_iter or (bool(records) and records[-1].has_settled)
+        if is_final:
+            prepared.release_teacher_inputs()
         pseudo_labels = None
         if probabilities is not None:
             pseudo_labels = pseudo_labeler(
@@ -120,8 +122,7 @@ def self_train(
                 class_weight,
                 early_fusion_graph=prepared.early_fusion_graph,
             )
-        is_final = number == max_iter or (bool(records) and records[-1].has_settled)
-        inputs = prepared.inputs if is_final else teacher_inputs
+        inputs = prepared.inputs if is_final or is_warm else prepared.teacher_inputs
         own = _generator_of_stage(generator, number)
         network, curve = train(Stage(number, is_final, inputs, own, pseudo_labels, network))
         if curve.was_cut_short and result is not None:
@@ -129,6 +130,7 @@ def self_train(
         before = probabilities
         if before is not None or not is_final:
             probabilities = predict_probabilities(network, inputs)
+        del inputs  # the next stage may have others
         if before is not None and probabilities is not None and pseudo_labels is not None:
             changed = (before.argmax(axis=1) != probabilities.argmax(axis=1)).mean()
             records.append(StageRecord(curve.n_epochs, float(changed), pseudo_labels.agreement))

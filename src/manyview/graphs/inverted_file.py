@@ -1,0 +1,96 @@
+"""Nearest points by an inverted file: points in clusters, of which the nearest are searched.
+
+The index is faiss's. It finds what pynndescent finds, compiles nothing, and each query is
+independent of the others, so that a few queries tell the recall of all.
+"""
+
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import torch
+
+POINTS_PER_CLUSTER = 256
+TRAINED_PER_CLUSTER, N_TRAINING_STEPS = 64, 5  # points that k-means sees, and its steps
+KINDS = ("SQ8", "Flat")  # a byte per value; where that is too coarse, the values themselves
+MIN_GAIN = 0.002  # in recall, of the next number of probes; below it, points are too coarse
+BLOCK_QUERIES = 2**16  # searched at a time, so that Ctrl-C does not wait long
+
+
+def has_faiss() -> bool:
+    """Return whether faiss can be used: on Linux, where it and torch run in one process.
+
+    On macOS and Windows each brings its own OpenMP, and the second one ends the process.
+    """
+    return sys.platform == "linux" and find_spec("faiss") is not None
+
+
+class InvertedFile:
+    """Points in clusters, searched by squared Euclidean distance.
+
+    Parameters
+    ----------
+    points
+        [point, column] float32.
+    kind
+        How points are stored: "SQ8" with one byte per value, "Flat" as they are.
+    seed
+        Of k-means.
+    """
+
+    def __init__(self, points: np.ndarray, kind: str = "SQ8", *, seed: int = 0) -> None:
+        import faiss
+
+        self.n_clusters = max(1, len(points) // POINTS_PER_CLUSTER)
+        build: Any = faiss.index_factory
+        self._index = build(points.shape[1], f"IVF{self.n_clusters},{kind}")
+        clustering = self._index.cp
+        clustering.niter, clustering.seed = N_TRAINING_STEPS, seed % 2**31
+        clustering.min_points_per_centroid = 1
+        clustering.max_points_per_centroid = TRAINED_PER_CLUSTER
+        with _torch_threads(faiss):
+            self._index.train(points)
+            self._index.add(points)
+
+    def search(self, queries: np.ndarray, n_found: int, n_probes: int) -> np.ndarray:
+        """Return the nearest points in the nearest clusters: [query, rank], -1 for none."""
+        import faiss
+
+        self._index.nprobe = min(n_probes, self.n_clusters)
+        found = np.empty((len(queries), n_found), dtype=np.int64)
+        with _torch_threads(faiss):
+            for start in range(0, len(queries), BLOCK_QUERIES):
+                block = slice(start, start + BLOCK_QUERIES)
+                found[block] = self._index.search(queries[block], n_found)[1]
+        return found
+
+
+def probe_counts(n_clusters: int) -> list[int]:
+    """Return the numbers of clusters to try, each about 1.2 times the one before, then all.
+
+    Examples
+    --------
+    >>> probe_counts(30)
+    [4, 5, 6, 7, 8, 10, 11, 13, 16, 19, 23, 27, 30]
+    """
+    counts = []
+    exponent = 8
+    while (count := round(2 ** (exponent / 4))) < n_clusters:
+        counts.append(count)
+        exponent += 1
+    return [*counts, n_clusters]
+
+
+class _torch_threads:  # noqa: N801 - used like a function
+    """Give faiss as many threads as torch has, within a block."""
+
+    def __init__(self, faiss: Any) -> None:
+        self.faiss = faiss
+
+    def __enter__(self) -> None:
+        self.before = self.faiss.omp_get_max_threads()
+        self.faiss.omp_set_num_threads(torch.get_num_threads())
+
+    def __exit__(self, *_: object) -> None:
+        self.faiss.omp_set_num_threads(self.before)
