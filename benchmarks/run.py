@@ -15,10 +15,12 @@ import sys
 from pathlib import Path
 
 from performance import (
+    busy,
     dense,
     epoch,
     growth,
     imports,
+    large_data,
     neighbors,
     page,
     ranking,
@@ -80,6 +82,10 @@ def run(name, options):
             dense.run(rows, **sizes)
         case "whole-job":
             whole_job.run(rows, **sizes, **rounds)
+        case "busy":
+            busy.run(rows, **sizes, **rounds)
+        case "large-data":
+            large_data.run(rows)
         case "growth":
             growth.run(rows, **sizes)
             if options.million:

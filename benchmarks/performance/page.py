@@ -7,7 +7,7 @@ from figure_files import svg_text
 from rich.console import Console
 
 from manyview.system.files import write_whole
-from performance import growth, plots, tables, whole_job
+from performance import plots, tables, whole_job
 from performance.formats import NOT_YET
 from performance.isolated import ROOT
 
@@ -15,6 +15,8 @@ TEMPLATE = ROOT / "benchmarks" / "templates" / "performance.md"
 DOCS = ROOT / "docs"
 BENCHMARKS = (
     "whole-job",
+    "large-data",
+    "busy",
     "imports",
     "neighbors",
     "small",
@@ -37,7 +39,8 @@ def page() -> str:
         minutes=whole_job.MINUTES,
         memory=whole_job.MEMORY_GB,
         whole_job=tables.whole_jobs(),
-        n_epochs=growth.N_EPOCHS,
+        large_data=tables.large_data(),
+        busy=tables.busy(),
         growth=tables.growth(),
         blocks=tables.blocks(),
         bandwidth=tables.bandwidth(),

@@ -32,8 +32,8 @@ def growth_figure(rows: list[Row]) -> Figure:
     """Draw time and memory by number of samples on logarithmic axes, with the exponents."""
     sizes = [row["request"]["n_samples"] for row in rows]
     series = (
+        ("whole job", "seconds", [row["seconds"]["whole"] for row in rows]),
         ("graphs", "seconds", [row["seconds"]["graphs"] for row in rows]),
-        ("one epoch", "seconds", [row["epoch"]["median"] for row in rows]),
         ("peak memory", "GB", [row["peak_mb"] / 1024 for row in rows]),
     )
     figure, axes = panels(len(series), height=2.3)

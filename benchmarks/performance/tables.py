@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from formatting import and_list, fold
 
+from performance import large_data as large_data_module
 from performance import whole_job
 from performance.block_clock import BLOCKS, SELECTION
 from performance.epoch import FORMS, OURS, TUTORIAL
@@ -131,17 +132,46 @@ def whole_job_median(size: int, method: str, field: str, n_threads: int) -> floa
     return float(np.median([row[field] for row in rows])) if rows else None
 
 
+def large_data() -> str:
+    lines = []
+    for row in document("large-data")["rows"]:
+        request = row["request"]
+        name = [request["dataset"], large_data_module.TITLES[request["method"]]]
+        if row["status"] != "done":
+            lines.append([*name, row["reason"], *[""] * 5])
+            continue
+        name[0] += f" ({row['n_samples']:,})"
+        scores = (row[one] for one in ("accuracy", "balanced_accuracy", "macro_f1"))
+        lines.append([
+            *name, seconds(row["seconds"]), seconds(row["cpu_seconds"]), memory(row["peak_mb"]),
+            *(f"{100 * score:.1f}" for score in scores),
+        ])  # fmt: skip
+    return table("data|method|wall time|CPU|memory|accuracy|balanced|macro-F1", lines, n_words=2)
+
+
+def busy() -> str:
+    lines = []
+    for row in rows_of("busy"):
+        if row["status"] != "done":
+            lines.append([size_of(row), row["reason"], "", ""])
+            continue
+        times = (spread(row["seconds"][n_threads]) for n_threads in ("1", "2"))
+        lines.append([size_of(row), *times, ratio(row["ratio"])])
+    return table("samples|one thread|two threads|two / one", lines)
+
+
 def growth() -> str:
     rows = rows_of("growth")
     lines = []
     for row in rows:
         if row["status"] != "done":
-            lines.append([size_of(row), row["reason"], *[""] * 7])
+            lines.append([size_of(row), row["reason"], *[""] * 9])
             continue
         lines.append([
-            size_of(row), f"{row['n_edges']:,}", seconds(row["seconds"]["graphs"]),
+            size_of(row), f"{row['n_neighbors']}", f"{row['n_edges']:,}",
+            seconds(row["seconds"]["graphs"]), seconds(row["seconds"]["training"]),
             seconds(row["epoch"]["median"]), seconds(row["seconds"]["whole"]),
-            memory(row["graphs_mb"]), memory(row["peak_mb"]), f"{100 * row['accuracy']:.1f}",
+            seconds(row["cpu_seconds"]), memory(row["peak_mb"]), f"{100 * row['accuracy']:.1f}",
             f"{100 * min(row['recall'].values()):.1f}" if row["recall"] else "",
         ])  # fmt: skip
     finished = done(rows)
@@ -149,8 +179,9 @@ def growth() -> str:
     if len(finished) > 1:
         sizes = [row["request"]["n_samples"] for row in finished]
         powers = {
+            "the whole job": [row["seconds"]["whole"] for row in finished],
             "building the graphs": [row["seconds"]["graphs"] for row in finished],
-            "one epoch": [row["epoch"]["median"] for row in finished],
+            "training": [row["seconds"]["training"] for row in finished],
             "peak memory": [row["peak_mb"] for row in finished],
         }
         grown = ", ".join(f"{name} {exponent(sizes, all_):.2f}" for name, all_ in powers.items())
@@ -164,7 +195,7 @@ def growth() -> str:
             f"labeled {100 * last['accuracy']:.1f}% of the unlabeled samples correctly."
         )
     text = table(
-        "samples|edges|graphs|one epoch|whole fit|memory of graphs|peak memory|accuracy|recall",
+        "samples|k|edges|graphs|training|one epoch|whole fit|CPU|peak memory|accuracy|recall",
         lines,
     )
     return with_sentences(text, sentences)
@@ -303,7 +334,7 @@ def answer() -> str:
     if grown:
         last = grown[-1]
         sentences.append(
-            f"{size_of(last)} samples in three views were fitted in "
+            f"{size_of(last)} samples in three views were labeled in "
             f"{last['seconds']['whole'] / 60:.0f} minutes with {memory(last['peak_mb'])} of memory."
         )
     return " ".join(sentences) or NOT_YET

@@ -123,7 +123,8 @@ def _offsets(draws: np.ndarray, n_rest: np.ndarray, n_taken: np.ndarray, number:
 def _row_keys(points: np.ndarray) -> np.ndarray:
     """Compute a 64-bit number per row, the same for equal rows and hardly for others."""
     keys = np.zeros(len(points), dtype=np.uint64)
-    factors = np.random.default_rng(0).integers(2**63, size=points.shape[1], dtype=np.uint64)
+    drawn = np.random.default_rng(0).integers(2**63, size=points.shape[1], dtype=np.uint64)
+    factors = np.asarray(drawn)
     for number, factor in enumerate(factors | np.uint64(1)):
         bits = (points[:, number].astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
         keys += (bits ^ (bits >> np.uint64(29))) * factor
