@@ -28,6 +28,9 @@ BUILT_IN = {
     # what users of scikit-learn would try first
     "label-spreading": "baselines.label_spreading:LabelSpreadingClassifier",
     "self-training": "baselines.self_training:SelfTrainingSVMClassifier",
+    "logistic-regression": "baselines.logistic_regression:LogisticRegressionClassifier",
+    "random-forest": "baselines.random_forest:ForestClassifier",
+    "hist-gradient-boosting": "baselines.hist_gradient_boosting:BoostingClassifier",
 }
 
 

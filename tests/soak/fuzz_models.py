@@ -32,6 +32,9 @@ METHODS = {  # name of the folder -> method and its parameters
     "mvar": ("mvar", {}),
     "label-spreading": ("label-spreading", {}),
     "mlan": ("mlan", {}),
+    "logistic-regression": ("logistic-regression", {}),
+    "random-forest": ("random-forest", {"n_estimators": 5}),
+    "hist-gradient-boosting": ("hist-gradient-boosting", {"max_iter": 5}),
 }
 N_SAMPLES = 40
 
