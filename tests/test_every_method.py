@@ -19,6 +19,7 @@ QUICK = {
     "manyview": {"max_epochs": 60},
     "mgcn-dns": {"max_epochs": 60},
     "gcn-fusion": {"max_epochs": 60},
+    "grand": {"max_epochs": 60},
     "random-forest": {"n_estimators": 60},
     "hist-gradient-boosting": {"max_iter": 30},
 }
@@ -26,11 +27,15 @@ QUICK = {
 FEW_EPOCHS = {
     "manyview": {"max_epochs": 8},
     "mgcn-dns": {"max_epochs": 20},
+    "grand": {"max_epochs": 20},
     "random-forest": {"n_estimators": 20},
     "hist-gradient-boosting": {"max_iter": 10},
 }
 # Dropout hits nodes by their row, so renumbering them is another draw.
-WITHOUT_DROPOUT = ("manyview", "mgcn-dns", "gcn-fusion", "co-gcn")
+WITHOUT_DROPOUT = {
+    **{name: {"dropout": 0.0} for name in ("manyview", "mgcn-dns", "gcn-fusion", "co-gcn")},
+    "grand": {"dropout": 0.0, "node_dropout": 0.0},
+}
 CAN_LABEL_NEW = [name for name, method in METHODS.items() if method.is_inductive()]
 CANNOT_LABEL_NEW = [name for name in METHODS if name not in CAN_LABEL_NEW]
 
@@ -176,8 +181,9 @@ def test_predictions_follow_the_samples_when_they_are_renumbered(name, fitted, t
     shuffled = {key: view[order] for key, view in tiny_views.views.items()}
     before, after = fitted, make(name)
     if name in WITHOUT_DROPOUT:
-        before = make(name, dropout=0.0).fit(tiny_views.views, tiny_views.known_labels)
-        after = make(name, dropout=0.0)
+        before = make(name, **WITHOUT_DROPOUT[name])
+        before.fit(tiny_views.views, tiny_views.known_labels)
+        after = make(name, **WITHOUT_DROPOUT[name])
     after.fit(shuffled, tiny_views.known_labels[order])
     np.testing.assert_allclose(
         after.label_distributions_, before.label_distributions_[order], atol=2e-3

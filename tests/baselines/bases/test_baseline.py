@@ -14,6 +14,7 @@ from manyview.baselines.co_gcn import CoGCNClassifier
 from manyview.baselines.dsrl import DSRLClassifier
 from manyview.baselines.erl_mvsc import ERLMVSCClassifier
 from manyview.baselines.gcn import GCNFusionClassifier
+from manyview.baselines.grand import GRANDClassifier
 from manyview.baselines.hist_gradient_boosting import BoostingClassifier
 from manyview.baselines.hlr_m2vs import HLRM2VSClassifier
 from manyview.baselines.knn import KNNClassifier
@@ -38,6 +39,7 @@ BASELINES = [
     BoostingClassifier,
     ForestClassifier,
     GCNFusionClassifier,
+    GRANDClassifier,
     HLRM2VSClassifier,
     KNNClassifier,
     LabelSpreadingClassifier,
@@ -118,6 +120,17 @@ WRONG_PARAMETERS = {
         ("device", "quantum", "device must be 'auto'"),
         ("random_state", -1, "random_state must be a whole number of at least 0"),
     ],
+    GRANDClassifier: [
+        ("n_steps", -1, "n_steps must be a whole number of at least 0; got -1"),
+        ("n_draws", 0, "n_draws must be a whole number of at least 1; got 0"),
+        ("node_dropout", 1.0, "node_dropout must be at least 0 and below 1; got 1.0"),
+        ("input_dropout", -0.1, "input_dropout must be at least 0 and below 1; got -0.1"),
+        ("dropout", 1.0, "dropout must be at least 0 and below 1; got 1.0"),
+        ("consistency", -1, "consistency must be at least 0; got -1"),
+        ("temperature", 0, "temperature must be above 0; got 0"),
+        ("tol", -1, "tol must be at least 0; got -1"),
+        ("hidden", 0, "hidden must be a whole number of at least 1"),
+    ],
     HLRM2VSClassifier: [
         ("noise_weight", 0, "noise_weight must be above 0"),
         ("smoothness", -1, "smoothness must be at least 0"),
@@ -180,6 +193,7 @@ SHORT = {
     CoGCNClassifier: {"max_epochs": 30},
     ForestClassifier: {"n_estimators": 30},
     GCNFusionClassifier: {"max_epochs": 30},
+    GRANDClassifier: {"max_epochs": 30},
 }
 
 every_baseline = pytest.mark.parametrize("method", BASELINES)
@@ -292,6 +306,7 @@ def test_planted_classes_are_found_in_fitted_and_new_samples(
         (DSRLClassifier, {}, {"rtol": 1e-5}),
         (ERLMVSCClassifier, {}, {"rtol": 1e-6}),
         (GCNFusionClassifier, {"dropout": 0.0}, {"atol": 1e-4}),
+        (GRANDClassifier, {"dropout": 0.0, "node_dropout": 0.0}, {"atol": 1e-4}),
         (MLANClassifier, {}, {"atol": 1e-8}),
         (MVARClassifier, {}, {"atol": 1e-6}),
         (SSGCNClassifier, {}, {"atol": 1e-3}),
@@ -319,6 +334,7 @@ def test_predictions_follow_samples_when_they_are_renumbered(
         (CoGCNClassifier, 1e-4),
         (ForestClassifier, 0),
         (GCNFusionClassifier, 1e-4),
+        (GRANDClassifier, 1e-4),
         (LogisticRegressionClassifier, 1e-4),
         (LabelSpreadingClassifier, 1e-5),
         (MLANClassifier, 1e-8),
@@ -338,6 +354,8 @@ def test_sparse_views_give_the_predictions_of_dense_ones(tiny_views, method, ato
         quick(CoGCNClassifier),
         quick(CoGCNClassifier, variant="single"),
         quick(GCNFusionClassifier),
+        quick(GRANDClassifier),
+        quick(GRANDClassifier, input_dropout=0.5),
         quick(ForestClassifier),
     ],
 )

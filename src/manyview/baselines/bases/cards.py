@@ -97,6 +97,15 @@ _CARDS = (
         year=2021,
         cost="K x edges x min(l, d), once; l x d per epoch",
     ),
+    # newer than the paper, on the same graphs
+    MethodCard(
+        name="grand",
+        title="GRAND",
+        paper="Feng, Zhang, Dong, Han, Luan, Xu, Yang, Kharlamov, Tang: Graph random neural "
+        "networks for semi-supervised learning on graphs. NeurIPS",
+        year=2020,
+        cost="S x K x edges x hidden per epoch",
+    ),
     # what users of scikit-learn would try first
     MethodCard(
         name="label-spreading",
