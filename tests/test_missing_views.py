@@ -33,8 +33,11 @@ def incomplete(tiny_views, present):
 
 
 def make(name="mgcn-dns", *, max_epochs=10, **parameters):
-    has_epochs = any(key.endswith("max_epochs") for key in METHODS[name]().get_params())
+    known = METHODS[name]().get_params()
+    has_epochs = any(key.endswith("max_epochs") for key in known)
     quick = {"max_epochs": max_epochs} if has_epochs else {}
+    if not any(key.endswith("metric") for key in known):
+        parameters.pop("metric", None)
     return build(METHODS[name], random_state=0, **quick, **parameters)
 
 

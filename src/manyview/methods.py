@@ -25,9 +25,14 @@ BUILT_IN = {
     "gcn-fusion": "baselines.gcn:GCNFusionClassifier",
     "co-gcn": "baselines.co_gcn:CoGCNClassifier",
     "ssgcn": "baselines.ssgcn:SSGCNClassifier",
+    # newer than the paper, on the same graphs
+    "grand": "baselines.grand:GRANDClassifier",
     # what users of scikit-learn would try first
     "label-spreading": "baselines.label_spreading:LabelSpreadingClassifier",
     "self-training": "baselines.self_training:SelfTrainingSVMClassifier",
+    "logistic-regression": "baselines.logistic_regression:LogisticRegressionClassifier",
+    "random-forest": "baselines.random_forest:ForestClassifier",
+    "hist-gradient-boosting": "baselines.hist_gradient_boosting:BoostingClassifier",
 }
 
 

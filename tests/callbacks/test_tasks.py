@@ -12,7 +12,13 @@ from manyview import METHODS, MGCNDNSClassifier
 from manyview.callbacks.tasks import check_callback
 from manyview.errors import CallbackError, InputError
 
-IN_EPOCHS = ("mgcn-dns", "gcn-fusion", "ssgcn", "co-gcn")  # for "manyview" see test_loop.py
+IN_EPOCHS = (
+    "mgcn-dns",
+    "gcn-fusion",
+    "ssgcn",
+    "co-gcn",
+    "grand",
+)  # for "manyview" see test_loop.py
 WITHOUT_EPOCHS = sorted(set(METHODS) - {*IN_EPOCHS, "manyview"})
 
 

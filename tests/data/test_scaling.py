@@ -238,3 +238,29 @@ def test_unscaled_values_beyond_single_precision_are_refused():
     with pytest.raises(InputError, match=r"at most 1e\+15 in magnitude with scaling 'none'"):
         fit_scaler(view, "none")(view)
     assert fit_scaler(view, "unit")(view).shape == (3, 2)
+
+
+def test_columns_are_standardized_and_views_of_any_width_have_the_same_weight(view):
+    scaled = fit_scaler(view, "columns")(view)
+    expected = StandardScaler().fit_transform(view) / np.sqrt(6)
+    np.testing.assert_allclose(scaled, expected, atol=1e-6)
+    assert np.mean(np.sum(scaled**2, axis=1)) == pytest.approx(1, rel=1e-5)
+
+
+def test_columns_of_a_sparse_view_keep_their_zeros(rng):
+    dense = rng.random((20, 8)) * (rng.random((20, 8)) < 0.3)
+    thin = sparse.csr_array(dense)
+    scaled = fit_scaler(thin, "columns")(thin)
+    spread = dense.std(axis=0)
+    expected = np.divide(dense, spread * np.sqrt(8), out=np.zeros_like(dense), where=spread > 0)
+    np.testing.assert_allclose(scaled.toarray(), expected, atol=1e-6)
+
+
+@AS_VIEW
+def test_columns_limit_what_single_precision_cannot_square(view, as_view):
+    scaler = fit_scaler(as_view(view), "columns")
+    scaled = scaler(as_view(np.full((1, 6), 1e99)))
+    largest = np.abs(scaled.toarray() if sparse.issparse(scaled) else scaled)
+    np.testing.assert_allclose(largest, 1e15, rtol=1e-6)
+    constant = fit_scaler(np.full((5, 2), 3.0), "columns")
+    assert not constant(np.array([[9.0, 9.0]])).toarray().any()

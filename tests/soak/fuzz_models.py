@@ -32,6 +32,10 @@ METHODS = {  # name of the folder -> method and its parameters
     "mvar": ("mvar", {}),
     "label-spreading": ("label-spreading", {}),
     "mlan": ("mlan", {}),
+    "grand": ("grand", {"max_epochs": 5}),
+    "logistic-regression": ("logistic-regression", {}),
+    "random-forest": ("random-forest", {"n_estimators": 5}),
+    "hist-gradient-boosting": ("hist-gradient-boosting", {"max_iter": 5}),
 }
 N_SAMPLES = 40
 

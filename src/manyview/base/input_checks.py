@@ -126,7 +126,8 @@ class InputChecksMixin(BaseEstimator):
         raise InputError(
             f"{self.card.title} needs every sample in every view, and {n_incomplete} of "
             f"{len(views)} samples lack one ({', '.join(lacking)}). Use manyview, mgcn-dns, "
-            "gcn-fusion or ssgcn, which accept samples that lack views, or remove them."
+            "gcn-fusion, ssgcn, grand, logistic-regression, random-forest or "
+            "hist-gradient-boosting, which accept samples that lack views, or remove them."
         )
 
     def _refuse_graphs(self, views: MultiView) -> None:

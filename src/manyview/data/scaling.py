@@ -12,7 +12,7 @@ from manyview.data.views import MultiView, View
 from manyview.errors import InputError
 from manyview.validation import check_choice
 
-SCALINGS = ("unit", "standard", "rows", "tfidf", "none")
+SCALINGS = ("unit", "standard", "columns", "rows", "tfidf", "none")
 Scaling = str | Sequence[str] | Mapping[str, str]  # for all views, one per view, or by view name
 
 # Beyond these ratios a single column decides the direction of every row.
@@ -41,6 +41,9 @@ class ViewScaler:
         Whether to scale each row to length 1 at the end; rows of zeros stay zeros.
     standard_rows
         Whether to scale each row to mean 0 and variance 1 at the end (see `standard_rows`).
+    limited
+        Whether to limit values to those that single precision can square; new samples may have
+        values of any size.
     """
 
     center: np.ndarray | None
@@ -48,20 +51,26 @@ class ViewScaler:
     add_one: bool
     unit_rows: bool
     standard_rows: bool = False
+    limited: bool = False
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of a scaled view."""
+        return len(self.factor) + self.add_one
 
     def __call__(self, view: View) -> View:
         """Return the scaled view in float32, sparse if most entries are 0.
 
         Standardized rows are always dense: subtracting a row's mean fills its zeros.
         """
-        if not (self.unit_rows or self.standard_rows):
+        if not (self.unit_rows or self.standard_rows or self.limited):
             _check_unscaled(view)
         if isinstance(view, sparse.csr_array) and not self.standard_rows:
             return sparse.csr_array(self._scaled(view), dtype=np.float32)
         blocks = list(row_blocks(view))
         if len(blocks) <= 1:
             return self._compact(self._scaled(view).astype(np.float32))
-        scaled = np.empty((view.shape[0], len(self.factor) + self.add_one), dtype=np.float32)
+        scaled = np.empty((view.shape[0], self.n_columns), dtype=np.float32)
         for rows in blocks:
             scaled[rows] = self._scaled(view[rows])
         return self._compact(scaled)
@@ -73,11 +82,15 @@ class ViewScaler:
             scaled = scaled - self.center
         if isinstance(scaled, sparse.csr_array):
             scaled = sparse.csr_array(scaled @ sparse.diags_array(self.factor))
+            if self.limited:
+                np.clip(scaled.data, -MAX_UNSCALED, MAX_UNSCALED, out=scaled.data)
             if self.add_one:
                 ones = sparse.csr_array(np.ones((scaled.shape[0], 1)))
                 scaled = sparse.csr_array(sparse.hstack([scaled, ones]))
         else:
             scaled = scaled * self.factor
+            if self.limited:
+                np.clip(scaled, -MAX_UNSCALED, MAX_UNSCALED, out=scaled)
             if self.add_one:
                 scaled = np.column_stack([scaled, np.ones(len(scaled))])
         if self.standard_rows:
@@ -98,6 +111,8 @@ def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
       columns with more than 100 times the median standard deviation are scaled down to it.
     - "standard": columns to mean 0 and variance 1 (sparse views keep their zeros and are not
       centered), then rows to length 1.
+    - "columns": columns to mean 0 and variance 1 as in "standard", divided by the root of their
+      number, so that wide and narrow views have the same weight. Rows keep their length.
     - "rows": each row to mean 0 and variance 1, for views whose columns share one unit. Needs two
       columns: a single one becomes zeros. Sparse views become dense.
     - "tfidf": columns weighted by inverse document frequency, then rows to length 1.
@@ -114,9 +129,12 @@ def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
     mean, spread = _column_moments(view)
     varies = spread > CONSTANT * np.abs(mean)
     factor = varies.astype(np.float64)
-    if scaling == "standard" or n_columns == 1:
+    if scaling in ("standard", "columns") or n_columns == 1:
         factor[varies] /= spread[varies]
         center = None if isinstance(view, sparse.csr_array) else mean
+        if scaling == "columns":
+            factor /= np.sqrt(n_columns)
+            return ViewScaler(center, factor, add_one=False, unit_rows=False, limited=True)
         return ViewScaler(center, factor, add_one=n_columns == 1, unit_rows=True)
     limit = MAX_SPREAD_RATIO * np.median(spread[varies]) if varies.any() else np.inf
     too_wide = spread > limit

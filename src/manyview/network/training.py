@@ -128,6 +128,7 @@ def train(
     class_weight: Tensor | None = None,
     loss_of: Loss = labeled_cross_entropy,
     soft_targets: tuple[Tensor, Tensor] | None = None,
+    regularizer: Callable[[Tensor], Tensor] | None = None,
     generator: torch.Generator | None = None,
     before_epoch: Callable[[], None] | None = None,
     after_step: AfterStep | None = None,
@@ -155,10 +156,10 @@ def train(
         Loss from the logits of the labeled samples, their labels and the class weights.
     soft_targets
         Targets and weights of all samples, in addition to labels (see `distillation_loss`).
-    generator
-        Source of randomness of the dropout.
-    before_epoch
-        Called before every epoch.
+    regularizer
+        Term of the loss, from the logits of all samples.
+    generator, before_epoch
+        Source of randomness of the dropout; called before every epoch.
     after_step
         Called after every step of Adam, for parameters that are learned in another way, with a
         function that runs another forward pass and returns its loss.
@@ -181,6 +182,8 @@ def train(
         loss = loss_of(logits, known, class_weight)
         if soft_targets is not None:
             loss = loss + distillation_loss(every_logits, *soft_targets, target_terms)
+        if regularizer is not None:
+            loss = loss + regularizer(every_logits)
         return logits, loss
 
     try:

@@ -30,6 +30,9 @@ SVM_SPACE: dict[str, list[Any]] = {"penalty": [0.1, 1.0, 10.0, 100.0], "kernel":
 OTHER_SPACES: dict[str, dict[str, list[Any]]] = {
     "svm": SVM_SPACE,
     "self-training": SVM_SPACE,
+    "logistic-regression": {"penalty": [0.1, 1.0, 10.0, 100.0]},
+    "random-forest": {"min_samples_leaf": [1, 2, 5]},
+    "hist-gradient-boosting": {"learning_rate": [0.03, 0.1, 0.3], "max_leaf_nodes": [7, 31]},
     "mvar": {"ridge": [1e-4, 1e-3, 1e-2, 0.1, 1.0]},
 }
 

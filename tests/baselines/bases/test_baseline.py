@@ -14,11 +14,15 @@ from manyview.baselines.co_gcn import CoGCNClassifier
 from manyview.baselines.dsrl import DSRLClassifier
 from manyview.baselines.erl_mvsc import ERLMVSCClassifier
 from manyview.baselines.gcn import GCNFusionClassifier
+from manyview.baselines.grand import GRANDClassifier
+from manyview.baselines.hist_gradient_boosting import BoostingClassifier
 from manyview.baselines.hlr_m2vs import HLRM2VSClassifier
 from manyview.baselines.knn import KNNClassifier
 from manyview.baselines.label_spreading import LabelSpreadingClassifier
+from manyview.baselines.logistic_regression import LogisticRegressionClassifier
 from manyview.baselines.mlan import MLANClassifier
 from manyview.baselines.mvar import MVARClassifier
+from manyview.baselines.random_forest import ForestClassifier
 from manyview.baselines.self_training import SelfTrainingSVMClassifier
 from manyview.baselines.ssgcn import SSGCNClassifier
 from manyview.baselines.svm import SVMClassifier
@@ -32,10 +36,14 @@ BASELINES = [
     CoGCNClassifier,
     DSRLClassifier,
     ERLMVSCClassifier,
+    BoostingClassifier,
+    ForestClassifier,
     GCNFusionClassifier,
+    GRANDClassifier,
     HLRM2VSClassifier,
     KNNClassifier,
     LabelSpreadingClassifier,
+    LogisticRegressionClassifier,
     MLANClassifier,
     MVARClassifier,
     SelfTrainingSVMClassifier,
@@ -56,6 +64,16 @@ WRONG_PARAMETERS = {
         ("n_neighbors", 0, "n_neighbors must be"),
         ("max_iter", 0, "max_iter must be"),
         ("tol", -1, "tol must be"),
+    ],
+    BoostingClassifier: [
+        ("max_iter", 0, "max_iter must be a whole number of at least 1"),
+        ("learning_rate", 0, "learning_rate must be above 0"),
+        ("max_leaf_nodes", 1, "max_leaf_nodes must be a whole number of at least 2; got 1"),
+        ("min_samples_leaf", 0, "min_samples_leaf must be"),
+        ("min_samples_leaf", "few", "min_samples_leaf must be one of 'auto'"),
+        ("l2_regularization", -1, "l2_regularization must be at least 0"),
+        ("class_weight", "balance", "Did you mean 'balanced'?"),
+        ("random_state", -1, "random_state must be a whole number of at least 0"),
     ],
     CoGCNClassifier: [
         ("variant", "per_view", "Did you mean 'per-view'?"),
@@ -80,6 +98,13 @@ WRONG_PARAMETERS = {
         ("as_released", "yes", "as_released must be one of True, False"),
         ("scaling", "row", "scaling must be one of"),
     ],
+    ForestClassifier: [
+        ("n_estimators", 0, "n_estimators must be a whole number of at least 1; got 0"),
+        ("min_samples_leaf", 0.5, "min_samples_leaf must be a whole number of at least 1"),
+        ("class_weight", "balance", "Did you mean 'balanced'?"),
+        ("scaling", "ranks", "scaling must be one of"),
+        ("random_state", -1, "random_state must be a whole number of at least 0"),
+    ],
     GCNFusionClassifier: [
         ("n_neighbors", 60, "n_neighbors must be smaller than the number of samples; got 60"),
         ("metric", "cosin", "Did you mean 'cosine'?"),
@@ -94,6 +119,17 @@ WRONG_PARAMETERS = {
         ("class_weight", "balance", "Did you mean 'balanced'?"),
         ("device", "quantum", "device must be 'auto'"),
         ("random_state", -1, "random_state must be a whole number of at least 0"),
+    ],
+    GRANDClassifier: [
+        ("n_steps", -1, "n_steps must be a whole number of at least 0; got -1"),
+        ("n_draws", 0, "n_draws must be a whole number of at least 1; got 0"),
+        ("node_dropout", 1.0, "node_dropout must be at least 0 and below 1; got 1.0"),
+        ("input_dropout", -0.1, "input_dropout must be at least 0 and below 1; got -0.1"),
+        ("dropout", 1.0, "dropout must be at least 0 and below 1; got 1.0"),
+        ("consistency", -1, "consistency must be at least 0; got -1"),
+        ("temperature", 0, "temperature must be above 0; got 0"),
+        ("tol", -1, "tol must be at least 0; got -1"),
+        ("hidden", 0, "hidden must be a whole number of at least 1"),
     ],
     HLRM2VSClassifier: [
         ("noise_weight", 0, "noise_weight must be above 0"),
@@ -112,6 +148,12 @@ WRONG_PARAMETERS = {
         ("alpha", 1, "alpha must be"),
         ("max_iter", 0, "max_iter must be"),
         ("n_neighbors", 0, "n_neighbors must be"),
+    ],
+    LogisticRegressionClassifier: [
+        ("penalty", 0, "penalty must be above 0; got 0"),
+        ("max_iter", 0, "max_iter must be"),
+        ("tol", -1, "tol must be"),
+        ("class_weight", "balance", "Did you mean 'balanced'?"),
     ],
     MLANClassifier: [
         ("n_neighbors", 60, "n_neighbors must be smaller"),
@@ -146,13 +188,20 @@ WRONG_PARAMETERS = {
     ],
 }
 
+SHORT = {
+    BoostingClassifier: {"max_iter": 20},
+    CoGCNClassifier: {"max_epochs": 30},
+    ForestClassifier: {"n_estimators": 30},
+    GCNFusionClassifier: {"max_epochs": 30},
+    GRANDClassifier: {"max_epochs": 30},
+}
+
 every_baseline = pytest.mark.parametrize("method", BASELINES)
 
 
 def quick(method, **parameters):
     """The method with a short training."""
-    settings = {"max_epochs": 30} if method in (CoGCNClassifier, GCNFusionClassifier) else {}
-    return method(**{"random_state": 0} | settings | parameters)
+    return method(**{"random_state": 0} | SHORT.get(method, {}) | parameters)
 
 
 def assert_equal(one, two):
@@ -226,6 +275,9 @@ def test_planted_classes_are_found_and_known_labels_stay(tiny_views, method):
     ("method", "fitted_accuracy", "new_accuracy"),
     [
         (AWDRClassifier, 0.95, 0.9),
+        (BoostingClassifier, 0.75, 0.75),
+        (ForestClassifier, 0.9, 0.9),
+        (LogisticRegressionClassifier, 0.95, 0.9),
         (MVARClassifier, 0.9, 0.8),
         (SelfTrainingSVMClassifier, 0.95, 0.9),
     ],
@@ -237,7 +289,7 @@ def test_planted_classes_are_found_in_fitted_and_new_samples(
     model = method().fit(views[~is_new], tiny_views.known_labels[~is_new])
     assert np.mean(model.transduction_ == tiny_views.labels[~is_new]) > fitted_accuracy
     assert np.mean(model.predict(views[is_new]) == tiny_views.labels[is_new]) > new_accuracy
-    if method is not SelfTrainingSVMClassifier:
+    if method in (AWDRClassifier, MVARClassifier):
         assert model.view_weights_.sum() == pytest.approx(1)
         assert model.n_iter_ == len(model.objective_) <= model.max_iter
 
@@ -247,10 +299,14 @@ def test_planted_classes_are_found_in_fitted_and_new_samples(
     [
         (AMGLClassifier, {}, {"atol": 1e-8}),
         (AWDRClassifier, {}, {"atol": 1e-8}),
+        (BoostingClassifier, {}, {"atol": 0}),
+        (ForestClassifier, {}, {"atol": 0}),
+        (LogisticRegressionClassifier, {}, {"atol": 1e-4}),
         (CoGCNClassifier, {"dropout": 0.0}, {"atol": 1e-4}),
         (DSRLClassifier, {}, {"rtol": 1e-5}),
         (ERLMVSCClassifier, {}, {"rtol": 1e-6}),
         (GCNFusionClassifier, {"dropout": 0.0}, {"atol": 1e-4}),
+        (GRANDClassifier, {"dropout": 0.0, "node_dropout": 0.0}, {"atol": 1e-4}),
         (MLANClassifier, {}, {"atol": 1e-8}),
         (MVARClassifier, {}, {"atol": 1e-6}),
         (SSGCNClassifier, {}, {"atol": 1e-3}),
@@ -274,8 +330,12 @@ def test_predictions_follow_samples_when_they_are_renumbered(
 @pytest.mark.parametrize(
     ("method", "atol"),
     [
+        (BoostingClassifier, 0),
         (CoGCNClassifier, 1e-4),
+        (ForestClassifier, 0),
         (GCNFusionClassifier, 1e-4),
+        (GRANDClassifier, 1e-4),
+        (LogisticRegressionClassifier, 1e-4),
         (LabelSpreadingClassifier, 1e-5),
         (MLANClassifier, 1e-8),
     ],
@@ -290,7 +350,14 @@ def test_sparse_views_give_the_predictions_of_dense_ones(tiny_views, method, ato
 
 @pytest.mark.parametrize(
     "model",
-    [quick(CoGCNClassifier), quick(CoGCNClassifier, variant="single"), quick(GCNFusionClassifier)],
+    [
+        quick(CoGCNClassifier),
+        quick(CoGCNClassifier, variant="single"),
+        quick(GCNFusionClassifier),
+        quick(GRANDClassifier),
+        quick(GRANDClassifier, input_dropout=0.5),
+        quick(ForestClassifier),
+    ],
 )
 def test_same_seed_gives_the_same_bits_and_another_seed_others(tiny_views, model):
     one, two, other = (

@@ -97,6 +97,15 @@ _CARDS = (
         year=2021,
         cost="K x edges x min(l, d), once; l x d per epoch",
     ),
+    # newer than the paper, on the same graphs
+    MethodCard(
+        name="grand",
+        title="GRAND",
+        paper="Feng, Zhang, Dong, Han, Luan, Xu, Yang, Kharlamov, Tang: Graph random neural "
+        "networks for semi-supervised learning on graphs. NeurIPS",
+        year=2020,
+        cost="S x K x edges x hidden per epoch",
+    ),
     # what users of scikit-learn would try first
     MethodCard(
         name="label-spreading",
@@ -112,6 +121,29 @@ _CARDS = (
         paper="Yarowsky: Unsupervised word sense disambiguation rivaling supervised methods. ACL",
         year=1995,
         cost="m^2 x d per iteration, ten iterations",
+    ),
+    MethodCard(
+        name="logistic-regression",
+        title="Logistic regression",
+        paper="Cox: The regression analysis of binary sequences. Journal of the Royal "
+        "Statistical Society B",
+        year=1958,
+        cost="l x d per iteration",
+    ),
+    MethodCard(
+        name="random-forest",
+        title="Random forest",
+        paper="Breiman: Random forests. Machine Learning",
+        year=2001,
+        cost="l x log(l)^2 x sqrt(d) per tree, and m x log(l) for its predictions; 300 trees",
+    ),
+    MethodCard(
+        name="hist-gradient-boosting",
+        title="Gradient boosting",
+        paper="Ke, Meng, Finley, Wang, Chen, Ma, Ye, Liu: LightGBM: a highly efficient gradient "
+        "boosting decision tree. NIPS",
+        year=2017,
+        cost="l x d per tree, and m x log(l) for its predictions; 100 trees per class",
     ),
 )
 CARDS = {card.name: card for card in _CARDS}

@@ -22,6 +22,11 @@ class ViewConcatenator:
     # whether the table of the fit was sparse; that of new samples is then sparse too
     is_sparse: bool
 
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the table."""
+        return sum(scaler.n_columns for scaler in self.scalers.values())
+
     def __call__(self, views: MultiView) -> View:
         """Return the scaled views as one table: [sample, all features]."""
         table = _table(views, self.scalers)

@@ -1,0 +1,84 @@
+"""A table of all views, with a rule for samples that lack some of them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manyview.baselines.bases.concatenated import ConcatenatedViewsClassifier
+from manyview.data.scaling import ViewScaler
+from manyview.data.views import MultiView, View
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TableClassifier(ConcatenatedViewsClassifier):
+    """Base of the reference methods: one table, trained on its labeled rows.
+
+    They are not methods of the paper, but what users of scikit-learn would try first. Unlabeled
+    samples are not used in training, except by the scaling.
+
+    Parameters
+    ----------
+    class_weight
+        None, "balanced" (by the given labels), or a dict of class -> weight.
+    """
+
+    class_weight: str | Mapping[Any, float] | None = None
+
+    takes_missing_views = True
+
+    def _fill(self, table: View, views: MultiView, values: np.ndarray) -> View:
+        """Put values, [column], where samples lack the view of a column."""
+        return fill_absent(table, views, self.concatenator_.scalers, values)
+
+
+def absent_blocks(
+    views: MultiView, scalers: Mapping[str, ViewScaler]
+) -> Iterator[tuple[np.ndarray, slice]]:
+    """Yield the samples that lack a view and the view's columns, for views that samples lack."""
+    start = 0
+    for name, scaler in scalers.items():
+        columns = slice(start, start + scaler.n_columns)
+        start = columns.stop
+        absent = np.flatnonzero(~views.present[:, views.names.index(name)])
+        if len(absent):
+            yield absent, columns
+
+
+def fill_absent(
+    table: View, views: MultiView, scalers: Mapping[str, ViewScaler], values: np.ndarray
+) -> View:
+    """Put values, [column], where samples lack a view; the table must hold zeros there."""
+    blocks = list(absent_blocks(views, scalers))
+    if not blocks:
+        return table
+    if not isinstance(table, sparse.csr_array):
+        table = table.copy()
+        for rows, columns in blocks:
+            table[rows, columns] = values[columns]
+        return table
+    entries = [
+        (
+            np.tile(values[columns], len(rows)),
+            np.repeat(rows, columns.stop - columns.start),
+            np.tile(np.arange(columns.start, columns.stop), len(rows)),
+        )
+        for rows, columns in blocks
+    ]
+    filled, of_rows, of_columns = (np.concatenate(parts) for parts in zip(*entries, strict=True))
+    added = sparse.csr_array((filled.astype(table.dtype), (of_rows, of_columns)), table.shape)
+    return sparse.csr_array(table + added)
+
+
+def present_means(table: View, views: MultiView, scalers: Mapping[str, ViewScaler]) -> np.ndarray:
+    """Return the mean of each column over the samples that have its view: [column].
+
+    The table must hold zeros where samples lack a view.
+    """
+    totals = np.asarray(table.sum(axis=0, dtype=np.float64)).ravel()
+    n_present = np.full(len(totals), table.shape[0])
+    for rows, columns in absent_blocks(views, scalers):
+        n_present[columns] -= len(rows)
+    return np.asarray(totals / np.maximum(n_present, 1))

@@ -1,0 +1,302 @@
+"""Ensembles of decision trees as arrays, which a model file can hold and any version can read.
+
+scikit-learn grows the trees; their nodes are copied into arrays, and predictions walk through
+these. Nothing of scikit-learn's own is stored.
+
+labeled rows -> grow_forest, grow_boosting -> TreeEnsemble -> leaves of any rows
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+
+from manyview.baselines.bases.concatenated import many_classes_allowed
+from manyview.data.views import View
+from manyview.system.memory import GB, check_memory
+
+LEAF = -1
+BLOCK_NODES = 2**20  # pairs of a sample and a tree that are walked at a time
+BLOCK_BYTES = 64 * 2**20  # dense values of a block of samples
+MAX_SEED = 2**32  # of scikit-learn
+
+
+class Nodes(NamedTuple):
+    """The nodes of one tree, as scikit-learn stores them; the first is the root."""
+
+    column: np.ndarray  # -1 at a leaf
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    nan_left: np.ndarray
+    values: np.ndarray  # [node, output]
+
+
+@dataclass(frozen=True)
+class TreeEnsemble:
+    """Trees whose inner nodes compare one column with a threshold.
+
+    Attributes
+    ----------
+    roots
+        [tree] number of its first node.
+    column, threshold
+        [node] values up to the threshold go left; the column is -1 at a leaf.
+    left, right
+        [node] its children, which have larger numbers; a leaf has its row of `values`, twice.
+    nan_left
+        [node] whether missing values go left.
+    values
+        [leaf, output].
+    """
+
+    roots: np.ndarray
+    column: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    nan_left: np.ndarray
+    values: np.ndarray
+
+    def leaves(self, table: View) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows and the row of `values` that each tree gives them: [row, tree]."""
+        used, column = self._used_columns()
+        n_rows = max(1, min(BLOCK_NODES // len(self.roots), BLOCK_BYTES // (4 * len(used))))
+        for start in range(0, table.shape[0], n_rows):
+            rows = slice(start, min(start + n_rows, table.shape[0]))
+            yield rows, self._walk(dense_block(table, rows, used), column)
+
+    def mean(self, table: View) -> np.ndarray:
+        """Return the mean of the trees' values: [row, output]."""
+        means = np.zeros((table.shape[0], self.values.shape[1]))
+        for rows, leaves in self.leaves(table):
+            for tree in leaves.T:
+                means[rows] += self.values[tree]
+        return means / len(self.roots)
+
+    def sums(self, table: View, baseline: np.ndarray) -> np.ndarray:
+        """Return the baseline [output] plus the values of the trees: [row, output].
+
+        The trees belong to the outputs in turn.
+        """
+        totals = np.tile(baseline.astype(np.float64), (table.shape[0], 1))
+        for rows, leaves in self.leaves(table):
+            for number, tree in enumerate(leaves.T):
+                totals[rows, number % len(baseline)] += self.values[tree, 0]
+        return totals
+
+    def check(self, n_columns: int, n_outputs: int) -> None:
+        """Refuse arrays of a model file that are no trees over so many columns."""
+        n_nodes, is_leaf = len(self.column), self.column == LEAF
+        arrays = (self.column, self.threshold, self.left, self.right, self.nan_left)
+        if not n_nodes or any(array.shape != (n_nodes,) for array in arrays):
+            raise ValueError("trees must have one column, threshold and pair of children per node")
+        if self.values.ndim != 2 or self.values.shape[1] != n_outputs:
+            raise ValueError(f"the leaves of trees must have {n_outputs} values")
+        kinds = [array.dtype.kind for array in (self.roots, self.column, self.left, self.right)]
+        if kinds != ["i"] * 4 or self.nan_left.dtype != bool or self.values.dtype.kind != "f":
+            raise ValueError("trees must hold numbers of nodes and columns")
+        if self.roots.ndim != 1 or not len(self.roots) or not _within(self.roots, 0, n_nodes):
+            raise ValueError("trees must start at a node")
+        if not _within(self.column, LEAF, n_columns):
+            raise ValueError(f"trees must compare one of {n_columns} columns")
+        children = np.concatenate([self.left[~is_leaf], self.right[~is_leaf]])
+        parents = np.tile(np.flatnonzero(~is_leaf), 2)
+        if not (children > parents).all() or not _within(children, 0, n_nodes):
+            raise ValueError("the children of a node must follow it")
+        if not _within(self.left[is_leaf], 0, len(self.values)):
+            raise ValueError("every leaf of a tree must have values")
+
+    def _used_columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the columns that trees compare, and the place of each node's among them."""
+        is_inner = self.column != LEAF
+        used, places = np.unique(self.column[is_inner], return_inverse=True)
+        column = np.full(len(self.column), LEAF, dtype=np.int64)
+        column[is_inner] = places
+        return (used if len(used) else np.zeros(1, dtype=np.int64)), column
+
+    def _walk(self, block: np.ndarray, column: np.ndarray) -> np.ndarray:
+        nodes = np.tile(self.roots, len(block))
+        of_rows = np.repeat(np.arange(len(block)), len(self.roots))
+        walking = np.flatnonzero(column[nodes] != LEAF)
+        has_nan = bool(np.isnan(block).any())
+        while len(walking):
+            at = nodes[walking]
+            values = block[of_rows[walking], column[at]]
+            goes_left = values <= self.threshold[at]
+            if has_nan:
+                goes_left |= np.isnan(values) & self.nan_left[at]
+            at = np.where(goes_left, self.left[at], self.right[at])
+            nodes[walking] = at
+            walking = walking[column[at] != LEAF]
+        return np.asarray(self.left[nodes].reshape(len(block), len(self.roots)))
+
+
+def join_trees(trees: Sequence[Nodes]) -> TreeEnsemble:
+    """Join trees: number their nodes, and the leaves among them, one after the other."""
+    roots = np.cumsum([0, *(len(tree.column) for tree in trees)])[:-1]
+    column = np.concatenate([tree.column for tree in trees]).astype(np.int32)
+    is_leaf = column == LEAF
+    leaf_rows = np.cumsum(is_leaf) - 1
+    left, right = (
+        np.where(
+            is_leaf,
+            leaf_rows,
+            np.concatenate([start + own for start, own in zip(roots, side, strict=True)]),
+        ).astype(np.int32)
+        for side in ([tree.left for tree in trees], [tree.right for tree in trees])
+    )
+    return TreeEnsemble(
+        roots=roots.astype(np.int32),
+        column=column,
+        threshold=np.where(is_leaf, 0.0, np.concatenate([tree.threshold for tree in trees])),
+        left=left,
+        right=right,
+        nan_left=np.concatenate([tree.nan_left for tree in trees]).astype(bool) & ~is_leaf,
+        values=np.concatenate([tree.values for tree in trees])[is_leaf],
+    )
+
+
+def grow_forest(
+    features: View,
+    y_encoded: np.ndarray,
+    *,
+    seed: int,
+    class_weight: np.ndarray | None = None,
+    **settings: Any,
+) -> TreeEnsemble:
+    """Grow scikit-learn's random forest; its leaves hold class fractions.
+
+    The rows are sorted by their content first, so that renumbering them changes no draw. NaNs
+    are missing values. `settings` are those of `RandomForestClassifier`.
+    """
+    features, y_encoded = _sorted_rows(features, y_encoded)
+    if isinstance(features, sparse.csr_array) and np.isnan(features.data).any():
+        features = _dense(features)
+    forest = RandomForestClassifier(
+        random_state=seed % MAX_SEED, class_weight=_by_class(class_weight), **settings
+    )
+    with many_classes_allowed():
+        forest.fit(features, y_encoded)
+    return join_trees([_forest_nodes(tree.tree_) for tree in forest.estimators_])
+
+
+def grow_boosting(
+    features: View,
+    y_encoded: np.ndarray,
+    *,
+    seed: int,
+    class_weight: np.ndarray | None = None,
+    **settings: Any,
+) -> tuple[TreeEnsemble, np.ndarray]:
+    """Grow scikit-learn's gradient boosting; return its trees and the baseline [output].
+
+    Two classes have one output, the log-odds of the second. NaNs are missing values. Columns
+    without two different values cannot be split, and are left out. `settings` are those of
+    `HistGradientBoostingClassifier`.
+    """
+    features, y_encoded = _sorted_rows(features, y_encoded)
+    varying = varying_columns(features)
+    dense = _dense(features[:, varying])
+    boosting = HistGradientBoostingClassifier(
+        early_stopping=False,  # it hides labels, which fails where a class has one
+        random_state=seed % MAX_SEED,
+        class_weight=_by_class(class_weight),
+        **settings,
+    )
+    with many_classes_allowed():
+        boosting.fit(dense, y_encoded)
+    trees = [_boosting_nodes(one.nodes, varying) for step in boosting._predictors for one in step]
+    return join_trees(trees), np.asarray(boosting._baseline_prediction, np.float64).ravel()
+
+
+def varying_columns(features: View) -> np.ndarray:
+    """Return the columns that hold two different values, NaN being one; at least the first.
+
+    Examples
+    --------
+    >>> varying_columns(np.array([[1.0, 2.0, np.nan], [1.0, 3.0, 0.0]]))
+    array([1, 2])
+    """
+    filled = features.copy()
+    if isinstance(filled, sparse.csr_array):
+        is_nan = np.isnan(filled.data)
+        n_nan = np.bincount(filled.indices[is_nan], minlength=filled.shape[1])
+        filled.data[is_nan] = 0
+        lowest, highest = (side.toarray().ravel() for side in (filled.min(0), filled.max(0)))
+    else:
+        n_nan = np.isnan(filled).sum(axis=0)
+        filled[np.isnan(filled)] = 0
+        lowest, highest = filled.min(axis=0), filled.max(axis=0)
+    is_varying = (lowest < highest) | ((n_nan > 0) & (n_nan < features.shape[0]))
+    return np.flatnonzero(is_varying) if is_varying.any() else np.zeros(1, dtype=np.int64)
+
+
+def dense_block(table: View, rows: slice, columns: np.ndarray) -> np.ndarray:
+    """Return some rows and columns of a table in float32, dense."""
+    block = table[rows][:, columns]
+    if isinstance(block, sparse.csr_array):
+        block = block.toarray()
+    return np.asarray(block, dtype=np.float32)
+
+
+def _forest_nodes(tree: Any) -> Nodes:
+    return Nodes(
+        np.where(tree.children_left < 0, LEAF, tree.feature),
+        tree.threshold,
+        tree.children_left,
+        tree.children_right,
+        tree.missing_go_to_left,
+        tree.value[:, 0],
+    )
+
+
+def _boosting_nodes(nodes: np.ndarray, columns: np.ndarray) -> Nodes:
+    return Nodes(
+        np.where(nodes["is_leaf"], LEAF, columns[nodes["feature_idx"]]),
+        nodes["num_threshold"],
+        nodes["left"].astype(np.int64),
+        nodes["right"].astype(np.int64),
+        nodes["missing_go_to_left"],
+        nodes["value"][:, None],
+    )
+
+
+def _sorted_rows(features: View, y_encoded: np.ndarray) -> tuple[View, np.ndarray]:
+    """Sort rows by a checksum of their nonzero values, and equal rows by class."""
+    if isinstance(features, sparse.csr_array):
+        features = features.sorted_indices()
+        features.eliminate_zeros()
+    digests = np.empty(len(y_encoded), dtype="S32")
+    for row in range(len(digests)):
+        if isinstance(features, sparse.csr_array):
+            own = slice(features.indptr[row], features.indptr[row + 1])
+            content = _content(features.indices[own], features.data[own])
+        else:
+            columns = np.flatnonzero(features[row])
+            content = _content(columns, features[row, columns])
+        digests[row] = hashlib.sha256(content).digest()
+    order = np.lexsort((y_encoded, digests))
+    return features[order], y_encoded[order]
+
+
+def _content(columns: np.ndarray, values: np.ndarray) -> bytes:
+    return columns.astype(np.int64).tobytes() + values.astype(np.float32).tobytes()
+
+
+def _dense(features: View) -> np.ndarray:
+    n_gb = 4 * features.shape[0] * features.shape[1] / GB
+    check_memory(n_gb, "the dense table of the labeled samples", "Use fewer labels or columns")
+    return features.toarray() if isinstance(features, sparse.csr_array) else features
+
+
+def _by_class(class_weight: np.ndarray | None) -> dict[int, float] | None:
+    return None if class_weight is None else dict(enumerate(class_weight.tolist()))
+
+
+def _within(numbers: np.ndarray, low: int, below: int) -> bool:
+    return not len(numbers) or bool(numbers.min() >= low and numbers.max() < below)
