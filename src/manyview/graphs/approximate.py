@@ -27,12 +27,12 @@ from manyview.graphs.neighbors import (
 )
 
 EXACT_UP_TO = 30_000  # samples; beyond, comparing all pairs takes minutes to hours
-MIN_RECALL, GOOD_RECALL = 0.9, 0.95
+MIN_RECALL = 0.9
 N_MEASURED = 500  # samples whose neighbors are also searched exactly
 # Neighbors that pynndescent keeps during the search as a multiple of k, and the recall with which
 # an attempt is accepted. Fewer are faster: 1.25 k take half the time of 2 k where they find 99%
 # instead of 99.9%.
-ATTEMPTS = ((1.25, GOOD_RECALL), (2.0, MIN_RECALL), (4.0, MIN_RECALL))
+ATTEMPTS = ((1.25, 0.95), (2.0, MIN_RECALL), (4.0, MIN_RECALL))
 N_SPARE = 4  # candidates ranked beyond k: the sample itself, near ties
 MIN_SEARCHED = 20  # neighbors kept during the search, at least
 BLOCK_PAIRS, BLOCK_ROWS = 2**20, 2**16  # candidates ranked, rows converted to float32, at a time
@@ -50,7 +50,7 @@ def approximate_neighbors(
 
     Recall is measured on 500 samples drawn with `seed`: the fraction of their k nearest that were
     found, where any sample no farther than the k-th nearest counts. faiss searches as many
-    clusters as 0.95 takes. pynndescent is run again with more effort below 0.95, and below 0.9
+    clusters as 0.9 takes. pynndescent is run again with more effort below 0.95, and below 0.9
     once more.
 
     Results are reproducible for the same seed and number of threads.
@@ -146,7 +146,7 @@ def _probed(
         for n_probes in probe_counts(index.n_clusters):
             candidates = index.search(points[measured], n_candidates, n_probes)
             recall = recall_of(ranked(measured, candidates).distances, reach)
-            if recall >= GOOD_RECALL:
+            if recall >= MIN_RECALL:
                 return index, n_probes, recall
             if kind != KINDS[-1] and recall < before + MIN_GAIN:
                 break
