@@ -211,6 +211,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             **graph.settings(self.n_neighbors_),
             "scaling": self.scaling,
             "early_fusion": self._has_early_fusion(),
+            "center_input": self._network_estimator().center_input,
         }
         if is_approximate(graph.search, len(views)):
             settings["seed"] = generator.initial_seed()
@@ -242,6 +243,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         return {
             **{name: graph[name] for name in names},
             "scaling": self.scaling,
+            "center_input": self._network_estimator().center_input,
             **self._network_estimator().network_settings(),
         }
 
