@@ -25,7 +25,7 @@ from manyview.network.mgcn_dns import MGCNDNS, build_network
 from manyview.network.training import TrainingCurve, train_network
 from manyview.self_training.loop import Stage
 from manyview.self_training.pseudo_labels import PseudoLabeler
-from manyview.validation import Choice, Constraint, Number, WholeNumber
+from manyview.validation import Constraint, Number, WholeNumber
 
 # While the graph is fixed: factor of `tol`, because predictions settle long before the loss does.
 LOOSER = 10.0
@@ -36,7 +36,7 @@ AS_PRINTED: dict[str, Any] = {
     "graph_learning": "full",
     "learning_rate": 0.1,
     "max_epochs": 200,
-    "center_input": False,
+    "training__center_input": False,
     "training__dropout": 0.0,
     "training__tol": None,
     "training__averaged_epochs": 1,
@@ -62,15 +62,12 @@ class MGCNDNSClassifier(NetworkClassifier):
         Width of the hidden layers.
     n_layers
         Number of graph convolutions.
-    center_input
-        Whether each view's mean row is subtracted from the input, and each view scaled to a mean
-        row length of 1.
     learning_rate
         Of Adam.
     max_epochs
         Training stops here at the latest.
     training
-        Regularization and stopping; None takes the defaults of `TrainingConfig`.
+        Input, regularization and stopping; None takes the defaults of `TrainingConfig`.
     graph, scaling, missing, class_weight, calibration, warm_start, device, verbose, random_state
         As in `ManyviewClassifier`.
 
@@ -117,7 +114,6 @@ class MGCNDNSClassifier(NetworkClassifier):
     node_selection: str | NodeSelectionConfig | None = "differentiable"
     hidden: int = 64
     n_layers: int = 2
-    center_input: bool = True
     learning_rate: float = 0.01
     max_epochs: int = 200
     training: TrainingConfig | None = None
@@ -142,7 +138,6 @@ class MGCNDNSClassifier(NetworkClassifier):
         **NetworkClassifier._parameter_constraints,
         "hidden": WholeNumber(at_least=1),
         "n_layers": WholeNumber(at_least=1),
-        "center_input": Choice((True, False)),
         "max_epochs": WholeNumber(at_least=1),
         "learning_rate": Number(above=0),
     }

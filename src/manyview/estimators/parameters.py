@@ -125,10 +125,13 @@ class NodeSelectionConfig(ParameterGroup):
 
 @dataclass(kw_only=True, repr=False)
 class TrainingConfig(ParameterGroup):
-    """Regularization and stopping of the training.
+    """Input, regularization and stopping of the training.
 
     Parameters
     ----------
+    center_input
+        Whether each view's mean row is subtracted from the network's input, and each view scaled
+        to a mean row length of 1.
     dropout
         Fraction of the hidden features dropped while training.
     weight_decay
@@ -141,12 +144,14 @@ class TrainingConfig(ParameterGroup):
     """
 
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        "center_input": Choice((True, False)),
         "dropout": Number(at_least=0, below=1),
         "weight_decay": Number(at_least=0),
         "tol": OrChoice((None,), Number(at_least=0)),
         "averaged_epochs": WholeNumber(at_least=1),
     }
 
+    center_input: bool = True
     dropout: float = 0.5
     weight_decay: float = 0.0
     tol: float | None = 2e-3
