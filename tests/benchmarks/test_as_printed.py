@@ -91,6 +91,23 @@ def test_gates_stand_in_only_where_factors_have_fewer_seeds():
     assert as_printed.found(results, "b", "both", 1) == ({0: 3.0}, True)
 
 
+def test_steps_that_are_too_large_raise_the_loss():
+    """What the page says: only large learning rates raise the loss, and less so with both."""
+    counts = as_printed.spikes()
+    rates = sorted({rate for _, rate in counts})
+    assert counts["neither", rates[0]][0] == counts["both", rates[0]][0] == 0
+    assert counts["neither", rates[-1]][0] == counts["neither", rates[-1]][1]
+    assert counts["both", 0.1][0] < counts["neither", 0.1][0]
+
+
+def test_modules_gain_most_at_the_largest_learning_rate():
+    by_dataset = as_printed.rate_gains()
+    rates = list(load_plan("learning-rate").entry("both").grid["learning_rate"])
+    gains = [np.mean([np.mean(own["both"][rate]) for own in by_dataset.values()]) for rate in rates]
+    assert rates == sorted(rates)
+    assert max(gains) == gains[-1] > 0
+
+
 def test_linear_kernel_is_nearer_to_the_papers_row_than_rbf():
     distances, n_cells = paper_rows.kernel_distances()
     assert n_cells == 12

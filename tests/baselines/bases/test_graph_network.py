@@ -68,3 +68,11 @@ def test_common_parameters_have_the_same_defaults_except_in_ssgcn():
         name for name, value in common.items() if SSGCNClassifier().get_params()[name] != value
     }
     assert other == {"learning_rate", "weight_decay", "max_epochs"}
+
+
+@pytest.mark.parametrize("method", [CoGCNClassifier, GCNFusionClassifier, SSGCNClassifier])
+def test_training_may_take_all_epochs_and_keep_the_last_weights(tiny_views, method):
+    settings = {"tol": None, "averaged_epochs": 1, "center_input": False, "random_state": 0}
+    model = method(max_epochs=30, **settings).fit(tiny_views.views, tiny_views.known_labels)
+    assert (model.training_curve_.n_epochs, model.training_curve_.stopped) == (30, "max_epochs")
+    assert (model.transduction_ == tiny_views.labels).mean() > 0.8
