@@ -15,7 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
+import as_printed
 import numpy as np
+import paper_rows
 from formatting import spread, table
 from released_labels import equal_class_labels
 from stored_records import RESULTS, add_missing, read
@@ -125,6 +127,9 @@ def page():
         table=table(heads, rows, n_words=3),
         summary=summary,
         orders=table(["data set", "labels", *ORDERS], orders, n_words=2),
+        rows_table=paper_rows.rows_table(),
+        kernel_sentence=paper_rows.kernel_sentence(),
+        **as_printed.parts(),
     )
 
 

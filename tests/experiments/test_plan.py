@@ -10,9 +10,11 @@ SHIPPED = [
     "ablation",
     "accuracy",
     "adjacency",
+    "as-printed",
     "convergence",
     "few-labels",
     "gamma-tau",
+    "learning-rate",
     "neighbors",
     "other-data",
     "protocols",
@@ -51,6 +53,23 @@ def test_main_table_has_every_number_of_the_paper():
     assert plan.paper["mnist"]["mgcn-dns"] == {0.01: (88.0, 1.3), 0.1: (90.2, 0.6)}
     assert plan.paper["youtube"]["mlan"][0.01] == (2.5, 0.2)
     assert {entry.method for entry in plan.entries} == set(METHODS) - {"manyview"}
+
+
+def test_entry_may_have_protocols_of_its_own(write_plan):
+    plan = load_plan(
+        str(
+            write_plan(
+                'title = "t"\ndatasets = ["{data}"]\nprotocols = ["stratified", "random"]\n'
+                'seeds = [0]\n[methods.knn]\nprotocols = ["random"]\n[methods.svm]\n'
+            )
+        )
+    )
+    assert [(cell.entry, cell.protocol) for cell in plan.cells()] == [
+        ("knn", "random"),
+        ("svm", "stratified"),
+        ("svm", "random"),
+    ]
+    assert plan.n_trials == 3
 
 
 def test_grid_gives_all_combinations_and_none_is_null(write_plan):

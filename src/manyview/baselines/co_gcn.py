@@ -13,7 +13,6 @@ from manyview.baselines.bases.cards import CARDS
 from manyview.baselines.bases.graph_network import (
     HIDDEN_LAYER,
     GraphNetworkClassifier,
-    input_scaling,
     seeded,
 )
 from manyview.baselines.solvers.cogcn import (
@@ -107,7 +106,7 @@ class CoGCNClassifier(GraphNetworkClassifier):
             y_encoded,
             generator,
             context,
-            tol=self.tol * len(nets),
+            tol=None if self.tol is None else self.tol * len(nets),
             not_decayed=[weight for net in nets for weight in (net.mixing, net.second.weight)],
             loss_of=summed_negative_log_likelihood,
             after_step=self._released_step(nets) if self.official_weights else None,
@@ -127,7 +126,7 @@ class CoGCNClassifier(GraphNetworkClassifier):
         features = list(prepared.features.values())
         groups = [[view] for view in features] if self.variant == "per-view" else [features]
         found = [
-            network_inputs(graphs[:1], group, input_scaling(group), device)
+            network_inputs(graphs[:1], group, self._input_scaling(group), device)
             for group in groups or [[]]
         ]
         return tuple(NetInputs(view_graphs, one.features, one.center) for one in found)

@@ -11,7 +11,6 @@ from manyview.baselines.bases.cards import CARDS
 from manyview.baselines.bases.graph_network import (
     HIDDEN_LAYER,
     GraphNetworkClassifier,
-    input_scaling,
     seeded,
 )
 from manyview.callbacks.context import FitContext
@@ -134,7 +133,7 @@ class GCNFusionClassifier(GraphNetworkClassifier):
         support, view_weights, features_in, center = network_inputs(
             prepared.renormalized(),
             features,
-            input_scaling(features, present),
+            self._input_scaling(features, present),
             generator.device,
             present,
         )

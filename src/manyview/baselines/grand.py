@@ -12,7 +12,6 @@ from manyview.baselines.bases.cards import CARDS
 from manyview.baselines.bases.graph_network import (
     HIDDEN_LAYER,
     GraphNetworkClassifier,
-    input_scaling,
     seeded,
 )
 from manyview.baselines.gcn import mean_graph
@@ -197,7 +196,7 @@ class GRANDClassifier(GraphNetworkClassifier):
     dropout: float = 0.5
     input_dropout: float = 0.0
     max_epochs: int = 200
-    tol: float | None = None  # type: ignore[assignment]
+    tol: float | None = None
 
     card = CARDS["grand"]
     record_types = (
@@ -225,7 +224,7 @@ class GRANDClassifier(GraphNetworkClassifier):
         generator = self._generator()
         prepared = self._prepare(views, y_encoded)
         scaled, present = list(prepared.features.values()), prepared.present_features()
-        scaling = input_scaling(scaled, present)
+        scaling = self._input_scaling(scaled, present)
         inputs = network_inputs(prepared.renormalized(), scaled, scaling, generator.device, present)
         support, view_weights, features, center = inputs
         graph = mean_graph(view_weights, support.view_masks)
@@ -236,7 +235,7 @@ class GRANDClassifier(GraphNetworkClassifier):
             np.tile(y_encoded, self.n_draws),
             generator,
             context,
-            tol=-np.inf if self.tol is None else self.tol,
+            tol=self.tol,
             regularizer=self._disagreement,
         )
         self.fused_graph_ = support.matrix_of(graph)

@@ -8,7 +8,7 @@ import torch
 
 from manyview.baselines.bases.baseline import POSITIVE_INT
 from manyview.baselines.bases.cards import CARDS
-from manyview.baselines.bases.graph_network import GraphNetworkClassifier, input_scaling
+from manyview.baselines.bases.graph_network import GraphNetworkClassifier
 from manyview.baselines.gcn import mean_graph
 from manyview.callbacks.context import FitContext
 from manyview.data.network_input import InputScaling
@@ -92,7 +92,7 @@ class SSGCNClassifier(GraphNetworkClassifier):
         prepared = self._prepare(views, y_encoded)
         scaled = list(prepared.features.values())
         present = prepared.present_features()
-        scaling = input_scaling(scaled, present)
+        scaling = self._input_scaling(scaled, present)
         inputs = network_inputs(prepared.renormalized(), scaled, scaling, generator.device, present)
         support, view_weights, features, center = inputs
         graph = mean_graph(view_weights, support.view_masks)

@@ -116,6 +116,12 @@ def fit_input(features: Sequence[View], present: np.ndarray | None = None) -> In
     return InputScaling(factors, np.concatenate(scaled).astype(np.float32))
 
 
+def plain_input(features: Sequence[View]) -> InputScaling:
+    """Return the scaling that leaves the views as they are, neither centered nor balanced."""
+    n_columns = sum(view.shape[1] for view in features)
+    return InputScaling(np.ones(len(features), np.float32), np.zeros(n_columns, np.float32))
+
+
 def side_by_side(features: Sequence[View]) -> View:
     """Concatenate the columns of all views; sparse if all of them are."""
     sparse_views = [view for view in features if isinstance(view, sparse.csr_array)]

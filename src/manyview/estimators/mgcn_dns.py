@@ -31,6 +31,16 @@ from manyview.validation import Constraint, Number, WholeNumber
 LOOSER = 10.0
 # When it is learned in few epochs: factor of the learning rate of gates, threshold, view weights.
 GRAPH_RATE = 5.0
+# What the paper prints, and the plainest choice where it prints nothing; see `as_printed`.
+AS_PRINTED: dict[str, Any] = {
+    "graph_learning": "full",
+    "learning_rate": 0.1,
+    "max_epochs": 200,
+    "training__center_input": False,
+    "training__dropout": 0.0,
+    "training__tol": None,
+    "training__averaged_epochs": 1,
+}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -57,7 +67,7 @@ class MGCNDNSClassifier(NetworkClassifier):
     max_epochs
         Training stops here at the latest.
     training
-        Regularization and stopping; None takes the defaults of `TrainingConfig`.
+        Input, regularization and stopping; None takes the defaults of `TrainingConfig`.
     graph, scaling, missing, class_weight, calibration, warm_start, device, verbose, random_state
         As in `ManyviewClassifier`.
 
@@ -132,6 +142,35 @@ class MGCNDNSClassifier(NetworkClassifier):
         "learning_rate": Number(above=0),
     }
 
+    @classmethod
+    def as_printed(cls, **changes: Any) -> Self:
+        """Return the method with everything the paper prints, and nothing of ours.
+
+        Printed: Adam with a learning rate of 0.1, two layers, m x m factors from a random start
+        (Eq. 8), a learned threshold (Eq. 15), cross-entropy on the labels alone, at most 200
+        epochs. Nothing is said of dropout, weight decay or averaged weights, so there is none.
+
+        The paper leaves these choices open; each is the plainest, or that of the defaults:
+
+        - H in Eq. (18): the scaled views side by side, not centered; rows of length 1
+        - when to stop: after 200 epochs, with the last weights
+        - P in Eq. (12): its rows are ranks, as in Eq. (9), whose text contradicts it
+        - S1 and S2: normal entries with standard deviation (2m)^-1/4
+        - threshold: starts at 0.007; view weights: start equal
+        - gamma and tau 1, 64 hidden units, k by the rule of the defaults
+
+        Parameters
+        ----------
+        changes
+            Parameters that differ, by path: `graph_learning="edge"`, `graph__n_neighbors=15`.
+
+        Examples
+        --------
+        >>> MGCNDNSClassifier.as_printed(max_epochs=100).learning_rate
+        0.1
+        """
+        return cls().set_params(**AS_PRINTED).set_params(**changes)
+
     def _check_parameters(self, views: MultiView) -> None:
         super()._check_parameters(views)
         self.check_network()
@@ -188,6 +227,7 @@ class MGCNDNSClassifier(NetworkClassifier):
             "weight_decay": config.weight_decay,
             "max_epochs": self.max_epochs,
             "tol": config.tol,
+            "averaged_epochs": config.averaged_epochs,
             "class_weight": class_weight,
             "soft_targets": None if labels is None else (labels.targets, labels.weights),
             "keeps_previous": stage.previous is not None,
@@ -196,7 +236,8 @@ class MGCNDNSClassifier(NetworkClassifier):
         if labels is None or earlier is not None or graph_epochs is None:
             return network, train_network(network, stage.inputs, y_encoded, **settings)
         n_learned = min(graph_epochs, self.max_epochs // 2) if stage.is_final else 0
-        first = {"max_epochs": self.max_epochs - n_learned, "tol": LOOSER * config.tol}
+        looser = None if config.tol is None else LOOSER * config.tol
+        first = {"max_epochs": self.max_epochs - n_learned, "tol": looser}
         fixed = FixedGraphNetwork(network, stage.inputs)
         curve = train_network(fixed, (), y_encoded, **settings | first)
         fixed.unscale()

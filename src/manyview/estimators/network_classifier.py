@@ -114,6 +114,10 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         selection: NodeSelectionConfig = self._network_estimator().parameter_group("node_selection")
         return selection
 
+    def _centers_input(self) -> bool:
+        training: TrainingConfig = self._network_estimator().parameter_group("training")
+        return training.center_input
+
     def _check_parameters(self, views: MultiView) -> None:
         self.parameter_group("graph").check_for(views)
         self.parameter_group("calibration").check("calibration")
@@ -211,6 +215,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             **graph.settings(self.n_neighbors_),
             "scaling": self.scaling,
             "early_fusion": self._has_early_fusion(),
+            "center_input": self._centers_input(),
         }
         if is_approximate(graph.search, len(views)):
             settings["seed"] = generator.initial_seed()
@@ -242,6 +247,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         return {
             **{name: graph[name] for name in names},
             "scaling": self.scaling,
+            "center_input": self._centers_input(),
             **self._network_estimator().network_settings(),
         }
 

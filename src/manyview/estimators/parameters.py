@@ -125,27 +125,37 @@ class NodeSelectionConfig(ParameterGroup):
 
 @dataclass(kw_only=True, repr=False)
 class TrainingConfig(ParameterGroup):
-    """Regularization and stopping of the training.
+    """Input, regularization and stopping of the training.
 
     Parameters
     ----------
+    center_input
+        Whether each view's mean row is subtracted from the network's input, and each view scaled
+        to a mean row length of 1.
     dropout
         Fraction of the hidden features dropped while training.
     weight_decay
         Of Adam.
     tol
-        Training stops when ten epochs lower the mean loss by less than this.
+        Training stops when ten epochs lower the mean loss by less than this; None trains for
+        `max_epochs`.
+    averaged_epochs
+        The fitted weights are the mean over about this many last epochs; 1 takes the last ones.
     """
 
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
+        "center_input": Choice((True, False)),
         "dropout": Number(at_least=0, below=1),
         "weight_decay": Number(at_least=0),
-        "tol": Number(at_least=0),
+        "tol": OrChoice((None,), Number(at_least=0)),
+        "averaged_epochs": WholeNumber(at_least=1),
     }
 
+    center_input: bool = True
     dropout: float = 0.5
     weight_decay: float = 0.0
-    tol: float = 2e-3
+    tol: float | None = 2e-3
+    averaged_epochs: int = 10
 
 
 @dataclass(kw_only=True, repr=False)

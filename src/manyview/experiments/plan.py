@@ -49,8 +49,8 @@ from manyview.validation import check_choice, check_number
 
 PLANS = files("manyview.experiments") / "plans"
 # Settings of a plan that an entry under [methods] may override.
-COMMON_KEYS = ("title", "datasets", "label_ratios", "seeds", "artifacts")
-KEYS = (*COMMON_KEYS, "about", "protocols", "methods", "paper")
+COMMON_KEYS = ("title", "datasets", "label_ratios", "protocols", "seeds", "artifacts")
+KEYS = (*COMMON_KEYS, "about", "methods", "paper")
 ENTRY_KEYS = (*COMMON_KEYS, "method", "params", "grid", "max_memory")
 
 
@@ -76,6 +76,7 @@ class Entry:
     grid: Mapping[str, Sequence[Any]]
     datasets: tuple[str, ...]
     label_ratios: tuple[float, ...]
+    protocols: tuple[str, ...]
     seeds: tuple[int, ...]
     artifacts: tuple[str, ...]
     # path of each parameter by its name in the plan, such as tau -> node_selection__tau
@@ -126,6 +127,7 @@ class Plan:
             if dataset in entry.datasets
             for point in entry.points()
             for protocol in self.protocols
+            if protocol in entry.protocols
             for ratio in entry.label_ratios
         }
 
@@ -135,7 +137,7 @@ class Plan:
         return sum(
             len(set(self.datasets) & set(entry.datasets))
             * prod(map(len, entry.grid.values()))
-            * len(self.protocols)
+            * len(set(self.protocols) & set(entry.protocols))
             * len(entry.label_ratios)
             * len(entry.seeds)
             for entry in self.entries
@@ -208,6 +210,7 @@ def _plan(document: Mapping[str, Any], name: str, origin: str) -> Plan:
     defaults = {
         "datasets": datasets,
         "label_ratios": ratios,
+        "protocols": protocols,
         "seeds": document.get("seeds", list(range(5))),
         "artifacts": document.get("artifacts", []),
     }
@@ -218,6 +221,8 @@ def _plan(document: Mapping[str, Any], name: str, origin: str) -> Plan:
         entries.append(_entry(key, defaults | check_table(given, what), what))
         for dataset in entries[-1].datasets:
             check_choice(f"a data set of {what}", dataset, datasets)
+        for protocol in entries[-1].protocols:
+            check_choice(f"a protocol of {what}", protocol, protocols)
     return Plan(
         name=name,
         title=check_text(document["title"], f"title of {origin}"),
@@ -265,6 +270,7 @@ def _entry(name: str, given: Mapping[str, Any], origin: str) -> Entry:
         grid=grid,
         datasets=tuple(check_names(given["datasets"], f"datasets of {origin}")),
         label_ratios=tuple(float(ratio) for ratio in ratios),
+        protocols=tuple(check_names(given["protocols"], f"protocols of {origin}")),
         seeds=tuple(seeds),
         artifacts=tuple(artifacts),
         paths=paths,

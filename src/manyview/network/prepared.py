@@ -13,7 +13,7 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from manyview.data.network_input import InputScaling, fit_input
+from manyview.data.network_input import InputScaling, fit_input, plain_input
 from manyview.data.views import MultiView, View
 from manyview.graphs.early_fusion import early_fusion_graph
 from manyview.graphs.edge_overlap import overlap_weights
@@ -70,18 +70,26 @@ class PreparedInputs:
 
 
 def prepare_inputs(
-    views: MultiView, device: torch.device, *, early_fusion: bool = False, **settings: Any
+    views: MultiView,
+    device: torch.device,
+    *,
+    early_fusion: bool = False,
+    center_input: bool = True,
+    **settings: Any,
 ) -> PreparedInputs:
     """Scale the views and build their graphs; `settings` are those of `prepare_views`.
 
-    With `early_fusion`, build the graph of all views together, too.
+    With `early_fusion`, build the graph of all views together, too. Without `center_input`, the
+    input is the scaled views side by side, neither centered nor balanced.
     """
     prepared = prepare_views(views, **settings)
     view_graphs = prepared.renormalized()
     prepared = prepared.without_graphs()
     features = list(prepared.features.values())
     present = prepared.present_features()
-    input_scaling = fit_input(features, present) if features else None
+    input_scaling = None
+    if features:
+        input_scaling = fit_input(features, present) if center_input else plain_input(features)
     fused = None
     if early_fusion and input_scaling is not None and len(features) > 1:
         settings.pop("scaling")

@@ -58,9 +58,9 @@ class TrainingCurve:
             self.loss + later.loss, self.labeled_accuracy + later.labeled_accuracy, stopped
         )
 
-    def has_converged(self, tol: float) -> bool:
+    def has_converged(self, tol: float | None) -> bool:
         """Return whether the last ten epochs lowered the mean loss by less than `tol`."""
-        if self.n_epochs < 2 * WINDOW:
+        if tol is None or self.n_epochs < 2 * WINDOW:
             return False
         before = sum(self.loss[-2 * WINDOW : -WINDOW]) / WINDOW
         return before - sum(self.loss[-WINDOW:]) / WINDOW < tol
@@ -120,8 +120,9 @@ def train(
     *,
     learning_rate: float,
     max_epochs: int,
-    tol: float,
+    tol: float | None,
     target_loss: float | None = None,
+    averaged_epochs: int = WINDOW,
     weight_decay: float = 0.0,
     not_decayed: Collection[nn.Parameter] = (),
     rate_factors: Mapping[nn.Parameter, float] | None = None,
@@ -137,8 +138,8 @@ def train(
     """Fit the network to the labeled samples, in place.
 
     Training stops when the loss has converged or after `max_epochs`. The network then has the
-    mean of its weights over about the last ten epochs, because dropout makes single epochs noisy.
-    Ctrl-C ends the training and restores the weights of the lowest loss so far.
+    mean of its last weights, because dropout makes single epochs noisy. Ctrl-C ends the training
+    and restores the weights of the lowest loss so far.
 
     Parameters
     ----------
@@ -146,6 +147,8 @@ def train(
         Called as `network(*inputs, generator=generator)`; returns [sample, class] logits.
     labels
         [sample] class numbers, -1 where unknown.
+    averaged_epochs
+        About how many last epochs the mean of the weights is over; 1 keeps the last weights.
     target_loss
         A mean loss at which training stops, for networks that continue from earlier weights.
     not_decayed
@@ -174,7 +177,7 @@ def train(
     optimizer = Adam(groups, learning_rate=learning_rate)
     curve = TrainingCurve()
     best = BestWeights(network)
-    mean = MeanWeights(network, WINDOW)
+    mean = MeanWeights(network, averaged_epochs)
 
     def run() -> tuple[Tensor, Tensor]:
         every_logits = network(*inputs, generator=generator)

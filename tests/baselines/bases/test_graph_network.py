@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from manyview.baselines.bases.graph_network import GraphNetworkClassifier, input_scaling, seeded
+from manyview.baselines.bases.graph_network import GraphNetworkClassifier, seeded
 from manyview.baselines.co_gcn import CoGCNClassifier
 from manyview.baselines.gcn import GCNFusionClassifier
 from manyview.baselines.ssgcn import SSGCNClassifier
@@ -33,9 +33,16 @@ def test_fit_leaves_torchs_global_generator_alone(tiny_views, method):
 
 
 def test_input_of_graphs_alone_needs_no_scaling(rng):
-    assert input_scaling([]) is None
+    assert GCNFusionClassifier()._input_scaling([]) is None
     features = rng.normal(size=(6, 3))
-    assert input_scaling([features])([features]).shape == (6, 3)
+    assert GCNFusionClassifier()._input_scaling([features])([features]).shape == (6, 3)
+
+
+def test_input_may_stay_as_it_is(rng):
+    features = [rng.normal(size=(6, 3)) + 5, rng.normal(size=(6, 2))]
+    scaling = GCNFusionClassifier(center_input=False)._input_scaling(features)
+    np.testing.assert_allclose(scaling(features), np.hstack(features), rtol=1e-6)
+    assert not scaling.center.any()
 
 
 def test_training_settings_are_the_parameters_and_the_class_weights():
@@ -48,6 +55,7 @@ def test_training_settings_are_the_parameters_and_the_class_weights():
         "weight_decay": 5e-4,
         "max_epochs": 500,
         "tol": 0.5,
+        "averaged_epochs": 10,
         "verbose": False,
     }
 
@@ -60,3 +68,11 @@ def test_common_parameters_have_the_same_defaults_except_in_ssgcn():
         name for name, value in common.items() if SSGCNClassifier().get_params()[name] != value
     }
     assert other == {"learning_rate", "weight_decay", "max_epochs"}
+
+
+@pytest.mark.parametrize("method", [CoGCNClassifier, GCNFusionClassifier, SSGCNClassifier])
+def test_training_may_take_all_epochs_and_keep_the_last_weights(tiny_views, method):
+    settings = {"tol": None, "averaged_epochs": 1, "center_input": False, "random_state": 0}
+    model = method(max_epochs=30, **settings).fit(tiny_views.views, tiny_views.known_labels)
+    assert (model.training_curve_.n_epochs, model.training_curve_.stopped) == (30, "max_epochs")
+    assert (model.transduction_ == tiny_views.labels).mean() > 0.8

@@ -18,6 +18,7 @@ _CARDS = (
         paper="Cortes, Vapnik: Support-vector networks. Machine Learning",
         year=1995,
         cost="l^2 x d, and l x m x d for the predictions",
+        version=2,  # 1 had the kernel "rbf"
     ),
     MethodCard(
         name="amgl",

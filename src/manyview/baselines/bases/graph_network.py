@@ -15,6 +15,7 @@ from torch import nn
 
 from manyview.baselines.bases.baseline import (
     AUTO_OR_POSITIVE_INT,
+    FLAG,
     NON_NEGATIVE,
     POSITIVE_INT,
     TRAINING,
@@ -22,7 +23,7 @@ from manyview.baselines.bases.baseline import (
 )
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import class_weights
-from manyview.data.network_input import InputScaling, fit_input
+from manyview.data.network_input import InputScaling, fit_input, plain_input
 from manyview.data.views import MultiView, View
 from manyview.graphs.prepare import (
     PreparedViews,
@@ -32,7 +33,7 @@ from manyview.graphs.prepare import (
 )
 from manyview.network.training import TrainingCurve, pick_device, train_network
 from manyview.numerics import softmax
-from manyview.validation import Choice, Constraint, Number, draw_seed
+from manyview.validation import Choice, Constraint, Number, OrChoice, draw_seed
 
 # Constraints of the networks with a hidden layer.
 HIDDEN_LAYER: dict[str, Constraint] = {
@@ -58,7 +59,13 @@ class GraphNetworkClassifier(Baseline):
     max_epochs
         Maximum number of epochs.
     tol
-        Training stops when ten epochs lower the mean loss by less than this.
+        Training stops when ten epochs lower the mean loss by less than this; None trains for
+        `max_epochs`.
+    averaged_epochs
+        The fitted weights are the mean over about this many last epochs; 1 takes the last ones.
+    center_input
+        Whether each view's mean row is subtracted from the input, and each view scaled to a mean
+        row length of 1.
     class_weight
         None, "balanced", or a dict of class -> weight.
     device
@@ -78,7 +85,9 @@ class GraphNetworkClassifier(Baseline):
     learning_rate: float = 0.01
     weight_decay: float = 5e-4
     max_epochs: int = 500
-    tol: float = 2e-3
+    tol: float | None = 2e-3
+    averaged_epochs: int = 10
+    center_input: bool = True
     class_weight: str | Mapping[Any, float] | None = None
     device: str = "auto"
     verbose: bool = False
@@ -89,7 +98,9 @@ class GraphNetworkClassifier(Baseline):
         "metric": Choice(("cosine", "euclidean")),
         "symmetry": Choice(("union", "mutual")),
         "max_epochs": POSITIVE_INT,
-        "tol": NON_NEGATIVE,
+        "tol": OrChoice((None,), NON_NEGATIVE),
+        "averaged_epochs": POSITIVE_INT,
+        "center_input": FLAG,
         **TRAINING,
     }
 
@@ -107,6 +118,14 @@ class GraphNetworkClassifier(Baseline):
             metric=self.metric,
             symmetry=self.symmetry,
         )
+
+    def _input_scaling(
+        self, features: list[View], present: np.ndarray | None = None
+    ) -> InputScaling | None:
+        """Fit the map from the views to the input H; None where all views are graphs."""
+        if not features:
+            return None
+        return fit_input(features, present) if self.center_input else plain_input(features)
 
     def _generator(self) -> torch.Generator:
         """Return a seeded generator on the training device, the only source of randomness."""
@@ -132,14 +151,16 @@ class GraphNetworkClassifier(Baseline):
 
     def _training_settings(self, y_encoded: np.ndarray) -> dict[str, Any]:
         """Return the training parameters as `train_network` takes them."""
-        names = ("learning_rate", "weight_decay", "max_epochs", "tol", "verbose")
+        names = (
+            "learning_rate",
+            "weight_decay",
+            "max_epochs",
+            "tol",
+            "averaged_epochs",
+            "verbose",
+        )
         weights = class_weights(self.class_weight, self.classes_, y_encoded)
         return {name: getattr(self, name) for name in names} | {"class_weight": weights}
-
-
-def input_scaling(features: list[View], present: np.ndarray | None = None) -> InputScaling | None:
-    """Fit the map from the views to the input H; None where all views are graphs."""
-    return fit_input(features, present) if features else None
 
 
 @contextmanager

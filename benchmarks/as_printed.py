@@ -1,0 +1,332 @@
+"""The paper as printed: its ablation and main rows again, and the modules' gain by learning rate.
+
+Records come from `manyview bench run as-printed --out results`, `manyview bench run learning-rate
+--out results` and, for the norms, `python benchmarks/printed_steps.py`.
+"""
+
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import printed_steps
+from formatting import and_list, cell, deviation, fold, signed, table
+from matplotlib import rc_context
+from stored_records import RESULTS
+
+from manyview.experiments.plan import load_plan
+from manyview.experiments.study import Study
+from manyview.report.figures.style import STYLE, legend_below, looks, panels
+from manyview.report.study.comparison import paired_t_test
+from manyview.report.study.results import METRICS, dataset_title, study_results
+
+FIGURE = Path(__file__).parent.parent / "docs" / "figures" / "learning-rate.svg"
+NOWHERE = "no data needed"  # a folder that does not exist: pages depend on records alone
+N_SEEDS = 5
+N_PAPER = 32  # numbers of the paper's ablation table
+NEAR = 1.0  # points within which a number of the paper comes out
+MARK = "<sup>e</sup>"  # one gate per edge
+VARIANTS = {
+    "neither": "neither",
+    "graph-learning": "graph learning",
+    "node-selection": "node selection",
+    "both": "both",
+}
+MODULES = tuple(VARIANTS)[1:]
+SOURCES = ("paper", "as printed", "default")
+DRAWS = ("stratified", "random")
+
+
+@cache
+def study_of(plan):
+    """Return the study of a plan with the stored records."""
+    return Study.open(load_plan(plan), RESULTS, NOWHERE)
+
+
+@cache
+def accuracies(plan):
+    """Return the percentages by seed of every cell of a plan that has records."""
+    study = study_of(plan)
+    return {
+        (
+            one.dataset,
+            one.entry,
+            one.label_ratio,
+            one.protocol,
+            dict(one.point).get("learning_rate"),
+        ): result.by_seed
+        for one, result in study_results(study, METRICS["accuracy"]).items()
+        if result.by_seed
+    }
+
+
+def found(results, dataset, variant, *place):
+    """Return a variant's percentages by seed, and whether one gate per edge stands in.
+
+    m x m factors count once they have as many seeds as the gates.
+    """
+    full = results.get((dataset, variant, *place), {})
+    edge = results.get((dataset, f"{variant}-edge", *place), {})
+    return (edge, True) if len(edge) > len(full) else (full, False)
+
+
+def printed(dataset, ratio=0.1, protocol="stratified", variant="both"):
+    """Return the percentages of the paper as printed by seed, and whether gates stand in."""
+    suffix = "" if ratio == 0.1 else "-few"
+    return found(accuracies("as-printed"), dataset, variant + suffix, ratio, protocol, None)
+
+
+def shown(by_seed, is_edge):
+    """Write percentages, and a mark where one gate per edge stands in."""
+    return cell(list(by_seed.values()), N_SEEDS) + (MARK if is_edge else "")
+
+
+def printed_cell(dataset, ratio):
+    """Write the accuracy of the paper as printed for the page of results."""
+    return shown(*printed(dataset, ratio))
+
+
+def ablation():
+    """Return the cells of data sets with all variants: the paper's, ours, our default's, marked."""
+    plan, default = load_plan("ablation"), accuracies("ablation")
+    cells = {}
+    for dataset in load_plan("as-printed").datasets:
+        own = {variant: printed(dataset, variant=variant) for variant in VARIANTS}
+        if not all(by_seed for by_seed, _ in own.values()):
+            continue
+        for variant, (by_seed, is_edge) in own.items():
+            ours = default.get((dataset, variant, 0.1, "stratified", None), {})
+            cells[dataset, variant] = plan.paper[dataset][variant][0.1], by_seed, ours, is_edge
+    return cells
+
+
+def ablation_table():
+    """One row per data set and source: the paper, ours as printed, ours by default."""
+    cells, rows = ablation(), []
+    for dataset in dict.fromkeys(name for name, _ in cells):
+        own = [cells[dataset, variant] for variant in VARIANTS]
+        written = (
+            [f"{mean} ({std})" for (mean, std), *_ in own],
+            [shown(by_seed, is_edge) for _, by_seed, _, is_edge in own],
+            [cell(list(ours.values()), N_SEEDS) for _, _, ours, _ in own],
+        )
+        rows += [
+            [dataset_title(dataset), source, *own_cells]
+            for source, own_cells in zip(SOURCES, written, strict=True)
+        ]
+    return table(["data set", "", *VARIANTS.values()], rows, n_words=2)
+
+
+def gains(cells):
+    """Return the gains over neither module: (data set, module) -> the paper's, by seed."""
+    found_gains = {}
+    for (dataset, variant), (paper, by_seed, *_) in cells.items():
+        if variant in MODULES:
+            start, of_start, *_ = cells[dataset, "neither"]
+            seeds = by_seed.keys() & of_start.keys()
+            own = [by_seed[seed] - of_start[seed] for seed in sorted(seeds)]
+            found_gains[dataset, variant] = paper[0] - start[0], own
+    return found_gains
+
+
+def is_significant(values):
+    """Return whether gains differ from 0 in the paired t test over splits."""
+    return len(values) > 1 and paired_t_test(values) < 0.05
+
+
+def ablation_sentences():
+    """Write how many of the paper's numbers and signs come out."""
+    cells = ablation()
+    near = {
+        k: abs(np.mean(list(own.values())) - paper[0]) <= NEAR
+        for k, (paper, own, *_) in cells.items()
+    }
+    found_gains = gains(cells)
+    n_at_hand = len(VARIANTS) * len(load_plan("as-printed").datasets)
+    not_run = "" if len(cells) == n_at_hand else f", of which {len(cells)} have run"
+    same = sum(np.mean(own) > 0 for _, own in found_gains.values())
+    up = sum(np.mean(own) > 0 and is_significant(own) for _, own in found_gains.values())
+    down = sum(np.mean(own) < 0 and is_significant(own) for _, own in found_gains.values())
+    by_module = and_list(
+        [
+            f"{signed(mean_gain(found_gains, module))} for {words} (the paper: "
+            f"{signed(mean_gain(found_gains, module, of_paper=True))})"
+            for module, words in zip(
+                MODULES, ("graph learning", "node selection", "both"), strict=True
+            )
+        ]
+    )
+    return (
+        f"Of the {N_PAPER} numbers in the paper's ablation, {n_at_hand} are on data at hand"
+        f"{not_run}. As printed, {sum(near.values())} of these come out within {NEAR:.0f} point. "
+        f"The paper's {len(found_gains)} gains over neither module are all positive. Ours have "
+        f"the same sign in {same}, and differ from 0 over the splits (paired t test, p below 0.05) "
+        f"in {up} upward and {down} downward. Mean gain over the data sets: {by_module}."
+    )
+
+
+def mean_gain(found_gains, module, *, of_paper=False):
+    """Average the gain of a module over the data sets, in points."""
+    return np.mean(
+        [
+            paper if of_paper else np.mean(own)
+            for (_, v), (paper, own) in found_gains.items()
+            if v == module
+        ]
+    )
+
+
+def main_rows():
+    """Rows of the main table: MGCN-DNS and GCN fusion as printed, both draws with 1% labels."""
+    paper = load_plan("accuracy").paper
+    rows = []
+    places = [(0.01, "stratified"), (0.01, "random"), (0.1, "stratified")]
+    for dataset, (ratio, draw) in product(load_plan("as-printed").datasets, places):
+        own = printed(dataset, ratio, draw)
+        plain = printed(dataset, ratio, draw, "gcn-fusion")[0]
+        if own[0] or plain:
+            of_paper = [f"{paper[dataset][m][ratio][0]}" for m in ("mgcn-dns", "gcn-fusion")]
+            rows.append(
+                [
+                    dataset_title(dataset), f"{ratio:.0%}", draw,
+                    shown(*own), of_paper[0], shown(plain, False), of_paper[1],
+                ]
+            )  # fmt: skip
+    heads = ["data set", "labels", "draw", "MGCN-DNS", "paper", "GCN fusion", "paper"]
+    return fold(
+        "MGCN-DNS and GCN fusion as printed, in the main table", table(heads, rows, n_words=3)
+    )
+
+
+def rate_gains():
+    """Return the gains by data set, module and learning rate, one value per seed."""
+    results = accuracies("learning-rate")
+    plan = load_plan("learning-rate")
+    rates = plan.entry("neither").grid["learning_rate"]
+    by_dataset = {}
+    for dataset in plan.datasets:
+        own = {}
+        for module, rate in product(MODULES, rates):
+            place = 0.1, "stratified", rate
+            plain, _ = found(results, dataset, "neither", *place)
+            by_seed, _ = found(results, dataset, module, *place)
+            if len(plain) == len(by_seed) == N_SEEDS:
+                own.setdefault(module, {})[rate] = [by_seed[seed] - plain[seed] for seed in plain]
+        if len(own) == len(MODULES) and all(len(one) == len(rates) for one in own.values()):
+            by_dataset[dataset] = own
+    return by_dataset
+
+
+def draw():
+    """Draw the gain of each module against the learning rate; return the numbers in words."""
+    by_dataset = rate_gains()
+    figure, axes = panels(max(len(by_dataset), 1), height=2.2, extra=0.4)
+    words = []
+    with rc_context(STYLE):
+        for axis, (dataset, own) in zip(axes, by_dataset.items(), strict=False):
+            axis.axhline(0, color="#777777", linewidth=0.8)
+            for (module, by_rate), look in zip(
+                own.items(), looks([m == "both" for m in own]), strict=True
+            ):
+                x, mean = np.array(list(by_rate)), np.array([np.mean(v) for v in by_rate.values()])
+                axis.plot(x, mean, label=VARIANTS[module], **look.line())
+                if look.is_own:
+                    std = np.array([deviation(values) for values in by_rate.values()])
+                    axis.fill_between(
+                        x, mean - std, mean + std, color=look.color, alpha=0.16, linewidth=0
+                    )
+                numbers = ", ".join(f"{signed(m)} at {r:g}" for r, m in zip(x, mean, strict=True))
+                words.append(f"{dataset_title(dataset)}, {VARIANTS[module]}: {numbers}.")
+            axis.set_title(dataset_title(dataset))
+            axis.set_xscale("log")
+            axis.set_xticks(x, [f"{rate:g}" for rate in x])
+            axis.minorticks_off()
+            axis.set_xlabel("learning rate")
+            axis.set_ylabel("gain (points)")
+        if by_dataset:
+            legend_below(figure, axes[0], len(MODULES))
+    return figure, " ".join(words)
+
+
+def rate_sentence():
+    """Write the mean gain of both modules, and the plain accuracy, by learning rate."""
+    by_dataset = rate_gains()
+    if not by_dataset:
+        return "No data set has been run with all learning rates yet."
+    results = accuracies("learning-rate")
+    parts = []
+    for rate in next(iter(by_dataset.values()))["both"]:
+        gain = np.mean([np.mean(own["both"][rate]) for own in by_dataset.values()])
+        plain = np.mean(
+            [
+                np.mean(list(results[dataset, "neither", 0.1, "stratified", rate].values()))
+                for dataset in by_dataset
+            ]
+        )
+        parts.append(f"{signed(gain)} at {rate:g} ({plain:.1f} without)")
+    return (
+        f"Mean gain of both modules in points, and mean accuracy without them, over "
+        f"{and_list([dataset_title(name) for name in by_dataset])}: {', '.join(parts)}."
+    )
+
+
+def spikes():
+    """Count the fits whose loss rises above its first value: (variant, rate) -> (risen, all)."""
+    study, counts = study_of("learning-rate"), {}
+    names = rate_gains()
+    for one in study.plan.cells():
+        variant = one.entry.removesuffix("-edge")
+        place = variant, dict(one.point)["learning_rate"]
+        for record in study.records_of(one) if one.dataset in names else ():
+            loss = record["curve"]["loss"]
+            risen, n_fits = counts.get(place, (0, 0))
+            counts[place] = risen + (max(loss) > loss[0]), n_fits + 1
+    return counts
+
+
+def spike_sentence():
+    """Write how often the loss rises above its first value, by learning rate."""
+    counts = spikes()
+    if not counts:
+        return ""
+    rates = dict.fromkeys(rate for _, rate in counts)
+    parts = [
+        f"{counts['neither', rate][0]} and {counts['both', rate][0]} at {rate:g}" for rate in rates
+    ]
+    (n_fits,) = {n_fits for _, n_fits in counts.values()}
+    return (
+        f"Of {n_fits} fits without the modules and {n_fits} with both, the training loss rises "
+        f"above its first value in {', '.join(parts)}."
+    )
+
+
+def readme_sentence():
+    """Write in one sentence what the modules gain as printed and by default."""
+    cells = ablation()
+    own = gains(cells)
+    names = list(dict.fromkeys(name for name, _ in own))
+    default = [
+        np.mean(list(cells[name, "both"][2].values()))
+        - np.mean(list(cells[name, "neither"][2].values()))
+        for name in names
+    ]
+    return (
+        f"With the paper's recipe as printed, its two modules change accuracy by "
+        f"{signed(mean_gain(own, 'both'))} points on average over {len(names)} of its data sets "
+        f"(the paper has {signed(mean_gain(own, 'both', of_paper=True))}); with our defaults by "
+        f"{signed(np.mean(default))} ([replication](docs/replication.md))."
+    )
+
+
+def parts():
+    """Return the parts of the section of the replication page."""
+    return {
+        "ablation_sentences": ablation_sentences(),
+        "ablation_table": ablation_table(),
+        "main_rows": main_rows(),
+        "rate_sentence": rate_sentence(),
+        "spike_sentence": spike_sentence(),
+        "explained": printed_steps.explained_sentence(),
+        "why": printed_steps.why(),
+        "steps_table": printed_steps.steps_table(),
+    }
