@@ -333,3 +333,16 @@ def test_cross_validation_over_labels_and_warm_starts_know_the_mask(tiny_views, 
     warm.fit(incomplete, tiny_views.known_labels)
     with pytest.raises(InputError):
         warm.fit(tiny_views.views, tiny_views.known_labels)
+
+
+def test_ranks_are_among_the_samples_that_have_the_view(tiny_views, incomplete, present, tmp_path):
+    model = make(scaling="rank").fit(incomplete, tiny_views.known_labels)
+    quantiles = model.inductive_state_.indexes["color"].scaler.quantiles
+    own = np.sort(tiny_views.views["color"][present[:, 1]].astype(np.float32), axis=0)
+    np.testing.assert_array_equal(quantiles, own)
+    model.save(tmp_path)
+    loaded = MGCNDNSClassifier.load(tmp_path)
+    new = MultiView({name: 3 * view for name, view in tiny_views.views.items()}, present=present)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are unlike the fitted samples
+        np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
