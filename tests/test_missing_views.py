@@ -333,3 +333,29 @@ def test_cross_validation_over_labels_and_warm_starts_know_the_mask(tiny_views, 
     warm.fit(incomplete, tiny_views.known_labels)
     with pytest.raises(InputError):
         warm.fit(tiny_views.views, tiny_views.known_labels)
+
+
+@pytest.mark.parametrize("name", ["random-forest", "hist-gradient-boosting"])
+def test_trees_that_ask_who_lacks_a_view_are_saved(name, rng, tmp_path):
+    """scikit-learn's threshold between known and missing values is infinite."""
+    labels = np.arange(60) % 2
+    views = {"a": rng.normal(size=(60, 2)), "b": rng.normal(size=(60, 2))}
+    incomplete = MultiView(views, present=np.column_stack([np.ones(60, dtype=bool), labels == 0]))
+    model = make(name).fit(incomplete, labels)
+    assert (model.transduction_ == labels).all()
+    model.save(tmp_path)
+    loaded = METHODS[name].load(tmp_path)
+    np.testing.assert_array_equal(loaded.predict_proba(incomplete), model.predict_proba(incomplete))
+
+
+def test_ranks_are_among_the_samples_that_have_the_view(tiny_views, incomplete, present, tmp_path):
+    model = make(scaling="rank").fit(incomplete, tiny_views.known_labels)
+    quantiles = model.inductive_state_.indexes["color"].scaler.quantiles
+    own = np.sort(tiny_views.views["color"][present[:, 1]].astype(np.float32), axis=0)
+    np.testing.assert_array_equal(quantiles, own)
+    model.save(tmp_path)
+    loaded = MGCNDNSClassifier.load(tmp_path)
+    new = MultiView({name: 3 * view for name, view in tiny_views.views.items()}, present=present)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are unlike the fitted samples
+        np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))

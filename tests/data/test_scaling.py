@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats import rankdata
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import StandardScaler, normalize
 
@@ -264,3 +265,30 @@ def test_columns_limit_what_single_precision_cannot_square(view, as_view):
     np.testing.assert_allclose(largest, 1e15, rtol=1e-6)
     constant = fit_scaler(np.full((5, 2), 3.0), "columns")
     assert not constant(np.array([[9.0, 9.0]])).toarray().any()
+
+
+@AS_VIEW
+def test_rank_is_column_ranks_then_unit_rows(view, as_view):
+    view[:, 2] = 10 ** np.round(4 * view[:, 2])
+    expected = normalize(np.column_stack([2 * (rankdata(c) - 1) / 29 - 1 for c in view.T]))
+    scaler = fit_scaler(as_view(view), "rank")
+    scaled = scaler(as_view(view))
+    assert isinstance(scaled, np.ndarray)
+    np.testing.assert_allclose(scaled, expected, atol=1e-6)
+    np.testing.assert_array_equal(scaler(as_view(view[:5])), scaled[:5])
+
+
+def test_rank_drops_constant_columns_also_where_new_samples_differ(view):
+    view[:, 1] = 4.0
+    scaler = fit_scaler(view, "rank")
+    new = view.copy()
+    new[:, 1] = np.arange(30)
+    np.testing.assert_array_equal(scaler(new), scaler(view))
+    assert not scaler(view)[:, 1].any()
+
+
+def test_rank_of_a_single_column_keeps_its_order_as_a_direction():
+    view = np.array([[1.0], [10.0], [1e6], [1e9]])
+    scaled = fit_scaler(view, "rank")(view)
+    assert scaled.shape == (4, 2)
+    assert (np.diff(cosines(scaled)[0]) < 0).all()

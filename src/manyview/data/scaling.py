@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from manyview.data.ranks import column_ranks, fit_quantiles
 from manyview.data.rows import row_blocks, scatter_rows
 from manyview.data.views import MultiView, View
 from manyview.errors import InputError
 from manyview.validation import check_choice
 
-SCALINGS = ("unit", "standard", "columns", "rows", "tfidf", "none")
+SCALINGS = ("unit", "standard", "columns", "rank", "rows", "tfidf", "none")
 Scaling = str | Sequence[str] | Mapping[str, str]  # for all views, one per view, or by view name
 
 # Beyond these ratios a single column decides the direction of every row.
@@ -44,6 +45,9 @@ class ViewScaler:
     limited
         Whether to limit values to those that single precision can square; new samples may have
         values of any size.
+    quantiles
+        [quantile, column] of the fitted samples; values become their ranks among these first (see
+        `column_ranks`). None for no ranks.
     """
 
     center: np.ndarray | None
@@ -52,6 +56,7 @@ class ViewScaler:
     unit_rows: bool
     standard_rows: bool = False
     limited: bool = False
+    quantiles: np.ndarray | None = None
 
     @property
     def n_columns(self) -> int:
@@ -61,11 +66,13 @@ class ViewScaler:
     def __call__(self, view: View) -> View:
         """Return the scaled view in float32, sparse if most entries are 0.
 
-        Standardized rows are always dense: subtracting a row's mean fills its zeros.
+        Standardized rows are always dense: subtracting a row's mean fills its zeros. So are
+        ranks.
         """
         if not (self.unit_rows or self.standard_rows or self.limited):
             _check_unscaled(view)
-        if isinstance(view, sparse.csr_array) and not self.standard_rows:
+        is_filled = self.standard_rows or self.quantiles is not None
+        if isinstance(view, sparse.csr_array) and not is_filled:
             return sparse.csr_array(self._scaled(view), dtype=np.float32)
         blocks = list(row_blocks(view))
         if len(blocks) <= 1:
@@ -77,7 +84,11 @@ class ViewScaler:
 
     def _scaled(self, view: View) -> Any:
         """Scale some rows, in float64."""
-        scaled: Any = view.astype(np.float64)
+        scaled: Any = (
+            view.astype(np.float64)
+            if self.quantiles is None
+            else column_ranks(view, self.quantiles)
+        )
         if self.center is not None:
             scaled = scaled - self.center
         if isinstance(scaled, sparse.csr_array):
@@ -113,6 +124,9 @@ def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
       centered), then rows to length 1.
     - "columns": columns to mean 0 and variance 1 as in "standard", divided by the root of their
       number, so that wide and narrow views have the same weight. Rows keep their length.
+    - "rank": each value to its rank among those of its column in the fit, from -1 to 1, then rows
+      to length 1. For raw counts over many orders of magnitude. Constant columns are dropped.
+      Sparse views become dense.
     - "rows": each row to mean 0 and variance 1, for views whose columns share one unit. Needs two
       columns: a single one becomes zeros. Sparse views become dense.
     - "tfidf": columns weighted by inverse document frequency, then rows to length 1.
@@ -126,6 +140,10 @@ def fit_scaler(view: View, scaling: str = "unit") -> ViewScaler:
         return ViewScaler(None, ones, add_one=False, unit_rows=False, standard_rows=True)
     if scaling == "tfidf":
         return ViewScaler(None, _inverse_document_frequency(view), add_one=False, unit_rows=True)
+    if scaling == "rank":
+        quantiles = fit_quantiles(view)
+        factor = (quantiles[0] < quantiles[-1]).astype(np.float64)
+        return ViewScaler(None, factor, add_one=n_columns == 1, unit_rows=True, quantiles=quantiles)
     mean, spread = _column_moments(view)
     varies = spread > CONSTANT * np.abs(mean)
     factor = varies.astype(np.float64)

@@ -59,8 +59,8 @@ class ManyviewClassifier(NetworkClassifier):
     scaling
         "auto" takes "standard" for views whose neighbors the other views then confirm more often,
         and "unit" for the others; no label is looked at (see `choose_scalings`). Otherwise
-        "unit", "standard", "columns", "rows", "tfidf" or "none" (see `fit_scaler`), for all
-        views, or a list or a dict by name with one for each.
+        "unit", "standard", "columns", "rank", "rows", "tfidf" or "none" (see `fit_scaler`), for
+        all views, or a list or a dict by name with one for each.
     missing
         "error" refuses single NaNs; "impute" fills them with the mean of their column. A row that
         is NaN throughout is a sample that lacks the view: it is left out of that view.

@@ -36,8 +36,8 @@ class Baseline(MultiViewClassifier):
     Parameters
     ----------
     scaling
-        "unit", "standard", "columns", "rows", "tfidf" or "none" (see `fit_scaler`): one word for
-        all views, or a list or a dict by name with one word per view.
+        "unit", "standard", "columns", "rank", "rows", "tfidf" or "none" (see `fit_scaler`): one
+        word for all views, or a list or a dict by name with one word per view.
     missing
         "error" refuses single NaNs; "impute" fills them with the mean of their column in the fit.
     random_state

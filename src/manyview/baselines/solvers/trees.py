@@ -23,6 +23,7 @@ LEAF = -1
 BLOCK_NODES = 2**20  # pairs of a sample and a tree that are walked at a time
 BLOCK_BYTES = 64 * 2**20  # dense values of a block of samples
 MAX_SEED = 2**32  # of scikit-learn
+LARGEST = float(np.finfo(np.float64).max)
 
 
 class Nodes(NamedTuple):
@@ -138,6 +139,7 @@ class TreeEnsemble:
 
 def join_trees(trees: Sequence[Nodes]) -> TreeEnsemble:
     """Join trees: number their nodes, and the leaves among them, one after the other."""
+    threshold = np.concatenate([tree.threshold for tree in trees])
     roots = np.cumsum([0, *(len(tree.column) for tree in trees)])[:-1]
     column = np.concatenate([tree.column for tree in trees]).astype(np.int32)
     is_leaf = column == LEAF
@@ -153,7 +155,8 @@ def join_trees(trees: Sequence[Nodes]) -> TreeEnsemble:
     return TreeEnsemble(
         roots=roots.astype(np.int32),
         column=column,
-        threshold=np.where(is_leaf, 0.0, np.concatenate([tree.threshold for tree in trees])),
+        # between known and missing values it is infinite, which a model file cannot hold
+        threshold=np.where(is_leaf, 0.0, np.clip(threshold, -LARGEST, LARGEST)),
         left=left,
         right=right,
         nan_left=np.concatenate([tree.nan_left for tree in trees]).astype(bool) & ~is_leaf,
