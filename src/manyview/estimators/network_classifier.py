@@ -43,7 +43,7 @@ from manyview.network.inductive import (
 )
 from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 from manyview.network.prepared import PreparedInputs, cached_inputs, show_recalls
-from manyview.network.training import TrainingCurve, pick_device
+from manyview.network.training import TrainingCurve, pick_device, threads_for
 from manyview.numerics import softmax
 from manyview.self_training.loop import SelfTrainingResult, self_train
 from manyview.self_training.pseudo_labels import PseudoLabeler
@@ -147,6 +147,36 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             early_fusion=self._has_early_fusion(),
         )
         prepared = self._prepare(views, generator, context)
+        with threads_for(len(views)):
+            network, is_complete = self._learn(prepared, y_encoded, generator, context, earlier)
+            self.inductive_state_ = freeze(
+                prepared.views,
+                views.positions,
+                network,
+                prepared.inputs,
+                input_scaling=prepared.input_scaling,
+                n_neighbors=self.n_neighbors_,
+                metric=self.parameter_group("graph").metric,
+            )
+        self.learned_weights_ = None
+        if self.warm_start and is_complete:
+            self.learned_weights_ = LearnedWeights(
+                checksum,
+                self._fixed_settings(),
+                self.n_neighbors_,
+                self.classes_,
+                weights_of(network),
+            )
+
+    def _learn(
+        self,
+        prepared: PreparedInputs,
+        y_encoded: np.ndarray,
+        generator: torch.Generator,
+        context: FitContext,
+        earlier: LearnedWeights | None,
+    ) -> tuple[MGCNDNS, bool]:
+        """Train, calibrate and set what was learned; return the network, whether it is final."""
         result = self._train(prepared, y_encoded, generator, context, earlier)
         network, self.training_curve_ = result.network, result.curve
         if not result.is_complete:  # it may have learned on the early-fusion graph, too
@@ -155,24 +185,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         self.temperature_ = self._temperature_of(result)
         self._calibrate(prepared, y_encoded, generator)
         self._set_learned(network, prepared.inputs)
-        self.learned_weights_ = None
-        if self.warm_start and result.is_complete:
-            self.learned_weights_ = LearnedWeights(
-                checksum,
-                self._fixed_settings(),
-                self.n_neighbors_,
-                self.classes_,
-                weights_of(network),
-            )
-        self.inductive_state_ = freeze(
-            prepared.views,
-            views.positions,
-            network,
-            prepared.inputs,
-            input_scaling=prepared.input_scaling,
-            n_neighbors=self.n_neighbors_,
-            metric=self.parameter_group("graph").metric,
-        )
+        return network, result.is_complete
 
     def _train(
         self,

@@ -229,7 +229,7 @@ def train(
 
 @contextmanager
 def threads_for(n_samples: int) -> Iterator[None]:
-    """Use one thread for few samples within a block.
+    """Use one thread of torch for few samples within a block.
 
     Threads synchronize after every operation. Short operations gain little, and on a busy machine
     each synchronization takes longer than the operation.
