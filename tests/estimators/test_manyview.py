@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import ManyviewClassifier, MGCNDNSClassifier, PseudoLabeler, hide_labels, load_dataset
 from manyview.errors import InputError
 from manyview.network.training import train_network
+from manyview.self_training import loop
 
 TRAIN_NETWORK = "manyview.estimators.mgcn_dns.train_network"
 
@@ -30,6 +31,28 @@ def test_the_default_has_stages_and_the_papers_method_has_none(tiny_views):
     assert model.stages_[-1].agreement.shape == (2,)
     paper = MGCNDNSClassifier(random_state=0, max_epochs=5)
     assert paper.fit(tiny_views.views, tiny_views.known_labels).stages_ == ()
+
+
+def test_a_small_fit_uses_one_thread_in_all_steps_that_learn(tiny_views, monkeypatch):
+    """Beside another process two threads wait for each other in every short operation."""
+    used = []
+    for step in ("linear_probabilities", "predict_probabilities"):
+        function = getattr(loop, step)
+
+        def watched(*arguments, function=function):
+            used.append(torch.get_num_threads())
+            return function(*arguments)
+
+        monkeypatch.setattr(loop, step, watched)
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        fit(tiny_views.views, tiny_views.known_labels)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert used
+    assert {*used} == {1}
 
 
 def test_no_iterations_are_the_papers_method(tiny_views):

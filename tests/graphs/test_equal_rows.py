@@ -5,6 +5,7 @@ import pytest
 
 from manyview.graphs import equal_rows
 from manyview.graphs.equal_rows import EqualRows
+from manyview.graphs.knn_graph import find_neighbors
 from manyview.graphs.neighbors import NO_NEIGHBOR, Neighbors, nearest_neighbors
 
 
@@ -75,3 +76,33 @@ def test_few_steps_lead_through_a_large_group():
     again = rows.spread(among, 6, seed=0)
     np.testing.assert_array_equal(found.indices, again.indices)
     assert (found.indices != rows.spread(among, 6, seed=1).indices).any()
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+@pytest.mark.parametrize("n_neighbors", [1, 4, 9, 30])
+@pytest.mark.parametrize("block", [1, 2**22])
+def test_exactly_spread_neighbors_are_those_of_the_whole_search(
+    rng, monkeypatch, metric, n_neighbors, block
+):
+    """Whole numbers, so that groups tie, too; rows of zeros; more neighbors than distinct rows."""
+    monkeypatch.setattr(equal_rows, "BLOCK_CANDIDATES", block)
+    features = rng.integers(-1, 2, size=(150, 3)).astype(np.float64)
+    whole = nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric)
+    found = find_neighbors(features, n_neighbors=n_neighbors, metric=metric, search="exact")
+    np.testing.assert_array_equal(found.indices, whole.indices)
+    np.testing.assert_array_equal(found.distances, whole.distances)
+    assert found.indices.dtype == whole.indices.dtype
+
+
+def test_distinct_rows_are_searched_only_where_most_repeat(rng, monkeypatch):
+    searched = []
+
+    def watched(features, **settings):
+        searched.append(len(features))
+        return nearest_neighbors(features, **settings)
+
+    monkeypatch.setattr("manyview.graphs.knn_graph.nearest_neighbors", watched)
+    distinct = rng.normal(size=(40, 3))
+    for features in (distinct, np.repeat(distinct, 3, axis=0)):
+        find_neighbors(features, n_neighbors=2, metric="euclidean")
+    assert searched == [40, 40]

@@ -8,8 +8,8 @@ from manyview.system.progress import show_message
 
 # Bytes, from measured peaks.
 BASE = 200e6  # blocks of the search, torch's own
-EDGE = 150.0  # support, gates, Adam's moments, gradients and the graphs of the fitted model
-EDGE_VIEW = 40.0  # each view's graph, renormalized and laid on the support
+EDGE = 70.0  # support, gates, Adam's moments, gradients and the graphs of the fitted model
+EDGE_VIEW = 25.0  # each graph, renormalized and laid on the support
 SAMPLE_INPUT = 8.0  # a value of the scaled views and of the network's input
 SAMPLE_JOINT = 4.0  # a value of the views side by side, centered, while neighbors are searched
 SAMPLE_HIDDEN = 24.0  # a hidden value, its gradient, and what dropout keeps
@@ -53,9 +53,9 @@ def memory_of_fit(
         else min(1.4 * n_neighbors, n_samples) * n_samples
         for name in views.names
     ]
-    if early_fusion and len(views.feature_names) > 1:
-        n_edges_by_view.append(min(1.4 * n_neighbors, n_samples) * n_samples)
     n_edges = min(sum(n_edges_by_view) + n_samples, n_samples**2)
+    if early_fusion and len(views.feature_names) > 1:  # freed before the last network is trained
+        n_edges_by_view.append(min(1.4 * n_neighbors, n_samples) * n_samples)
     needed = BASE + EDGE * n_edges + EDGE_VIEW * sum(n_edges_by_view)
     needed += (SAMPLE_INPUT + SAMPLE_JOINT * early_fusion) * n_values
     needed += SAMPLE_HIDDEN * n_samples * (hidden * (n_layers - 1) + n_classes)

@@ -4,7 +4,7 @@ Tables of counts and categories repeat rows, some a hundred thousand times. A se
 all of these with each other, and a rule such as "the first of them" would link them all to the
 same few.
 
-points -> EqualRows.of -> search among the distinct rows -> EqualRows.spread
+points -> EqualRows.of -> search among the distinct rows -> EqualRows.spread, spread_exactly
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from manyview.graphs.neighbors import NO_NEIGHBOR, Neighbors
+
+BLOCK_CANDIDATES = 2**22  # ordered at a time
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,49 @@ class EqualRows:
                 indices[own, n_found[own]] = self.members[member]
                 distances[own, n_found[own]] = reach[takes]
                 n_found[own] += 1
+        return Neighbors(indices, distances, found.recall)
+
+    def spread_exactly(
+        self, found: Neighbors, n_neighbors: int, is_linked: np.ndarray
+    ) -> Neighbors:
+        """Give every row the neighbors that an exact search among all rows would.
+
+        Nearest first, ties by the lower row. Of groups at the same distance only the first k + 1
+        can have one of the k + 1 lowest rows, so the k nearest groups and the own one suffice.
+
+        Parameters
+        ----------
+        found
+            [group, rank] exact neighbors among the groups, k or more of each where there are.
+        n_neighbors
+            k, of each row.
+        is_linked
+            [group] whether its rows are neighbors of each other; rows of zeros are not.
+        """
+        n_groups, n_kept = len(self.sizes), n_neighbors + 1
+        nearest = np.full((n_groups, n_kept), NO_NEIGHBOR, dtype=np.int64)
+        reach = np.full((n_groups, n_kept), np.inf, dtype=np.float32)
+        for start in range(0, n_groups, max(1, BLOCK_CANDIDATES // n_kept**2)):
+            own = np.arange(start, min(n_groups, start + max(1, BLOCK_CANDIDATES // n_kept**2)))
+            groups = np.column_stack([np.where(is_linked[own], own, -1), found.indices[own]])
+            apart = np.column_stack([np.zeros(len(own)), found.distances[own]])
+            number = np.arange(n_kept)
+            exists = (groups[..., None] >= 0) & (number < self.sizes[groups][..., None])
+            places = np.where(exists, self.starts[groups][..., None] + number, 0)
+            rows = np.where(exists, self.members[places], len(self.group)).reshape(len(own), -1)
+            distances = np.where(exists, apart[..., None], np.inf).reshape(len(own), -1)
+            order = np.argsort(rows, axis=1, kind="stable")
+            by_row = np.take_along_axis(distances, order, axis=1)
+            by_distance = np.argsort(by_row, axis=1, kind="stable")[:, :n_kept]
+            order = np.take_along_axis(order, by_distance, axis=1)
+            nearest[own] = np.take_along_axis(rows, order, axis=1)
+            reach[own] = np.take_along_axis(distances, order, axis=1)
+        is_self = nearest[self.group] == np.arange(len(self.group))[:, None]
+        left_out = np.where(is_self.any(axis=1), is_self.argmax(axis=1), n_neighbors)
+        ranks = np.arange(n_neighbors) + (np.arange(n_neighbors) >= left_out[:, None])
+        indices = np.take_along_axis(nearest[self.group], ranks, axis=1)
+        distances = np.take_along_axis(reach[self.group], ranks, axis=1)
+        indices[np.isinf(distances)] = NO_NEIGHBOR
         return Neighbors(indices, distances, found.recall)
 
 

@@ -8,9 +8,11 @@ from scipy import sparse
 
 from manyview.data.views import View
 from manyview.graphs.approximate import EXACT_UP_TO, approximate_neighbors, check_installed
+from manyview.graphs.equal_rows import EqualRows
 from manyview.graphs.neighbors import NO_NEIGHBOR, Neighbors, nearest_neighbors
 from manyview.validation import check_choice
 
+MAX_DISTINCT = 0.5  # fraction of distinct rows up to which only these are searched
 SEARCHES = ("auto", "exact", "approximate")
 BLOCK_PATHS = 2**24  # two-step paths counted at a time
 
@@ -21,6 +23,18 @@ def find_neighbors(
     """Find the nearest neighbors of each sample; "auto" is exact up to 30,000 samples."""
     if is_approximate(search, features.shape[0]):
         return approximate_neighbors(features, n_neighbors=n_neighbors, metric=metric, seed=seed)
+    return _exact_neighbors(features, n_neighbors, metric)
+
+
+def _exact_neighbors(features: View, n_neighbors: int, metric: str) -> Neighbors:
+    """Search exactly; where most rows repeat, among the distinct ones, with the same result."""
+    if isinstance(features, np.ndarray):
+        rows = EqualRows.of(features)
+        if len(rows.sizes) <= MAX_DISTINCT * len(features):
+            distinct = features[rows.first]
+            found = nearest_neighbors(distinct, n_neighbors=n_neighbors, metric=metric)
+            is_linked = distinct.any(axis=1) if metric == "cosine" else np.ones(len(distinct), bool)
+            return rows.spread_exactly(found, n_neighbors, is_linked)
     return nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric)
 
 
