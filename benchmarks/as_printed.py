@@ -1,26 +1,21 @@
-"""The paper as printed: its ablation and main rows again, and the modules' gain by learning rate.
+"""The paper as printed: its ablation and its main rows again.
 
-Records come from `manyview bench run as-printed --out results`, `manyview bench run learning-rate
---out results` and, for the norms, `python benchmarks/printed_steps.py`.
+Records come from `manyview bench run as-printed --out results`; those of our defaults from the plan
+`ablation`.
 """
 
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
-import printed_steps
 from formatting import and_list, cell, deviation, fold, signed, table
-from matplotlib import rc_context
 from stored_records import RESULTS
 
 from manyview.experiments.plan import load_plan
 from manyview.experiments.study import Study
-from manyview.report.figures.style import STYLE, legend_below, looks, panels
 from manyview.report.study.comparison import paired_t_test
 from manyview.report.study.results import METRICS, dataset_title, study_results
 
-FIGURE = Path(__file__).parent.parent / "docs" / "figures" / "learning-rate.svg"
 NOWHERE = "no data needed"  # a folder that does not exist: pages depend on records alone
 N_SEEDS = 5
 N_PAPER = 32  # numbers of the paper's ablation table
@@ -129,6 +124,18 @@ def gains(cells):
     return found_gains
 
 
+def gains_table():
+    """One row per data set and module: the paper's gain, ours as printed, whether signs agree."""
+    rows = []
+    for (dataset, module), (of_paper, own) in gains(ablation()).items():
+        std = f" ({deviation(own):.1f})" if len(own) > 1 else ""
+        words = [dataset_title(dataset), VARIANTS[module]]
+        sign = "same" if np.mean(own) * of_paper > 0 else "other"
+        rows.append([*words, signed(of_paper), signed(np.mean(own)) + std, sign])
+    heads = ["data set", "module", "paper", "as printed", "sign"]
+    return fold("Gain of each module, the paper's and ours", table(heads, rows, n_words=2))
+
+
 def is_significant(values):
     """Return whether gains differ from 0 in the paired t test over splits."""
     return len(values) > 1 and paired_t_test(values) < 0.05
@@ -151,9 +158,7 @@ def ablation_sentences():
         [
             f"{signed(mean_gain(found_gains, module))} for {words} (the paper: "
             f"{signed(mean_gain(found_gains, module, of_paper=True))})"
-            for module, words in zip(
-                MODULES, ("graph learning", "node selection", "both"), strict=True
-            )
+            for module, words in list(VARIANTS.items())[1:]
         ]
     )
     return (
@@ -198,108 +203,6 @@ def main_rows():
     )
 
 
-def rate_gains():
-    """Return the gains by data set, module and learning rate, one value per seed."""
-    results = accuracies("learning-rate")
-    plan = load_plan("learning-rate")
-    rates = plan.entry("neither").grid["learning_rate"]
-    by_dataset = {}
-    for dataset in plan.datasets:
-        own = {}
-        for module, rate in product(MODULES, rates):
-            place = 0.1, "stratified", rate
-            plain, _ = found(results, dataset, "neither", *place)
-            by_seed, _ = found(results, dataset, module, *place)
-            if len(plain) == len(by_seed) == N_SEEDS:
-                own.setdefault(module, {})[rate] = [by_seed[seed] - plain[seed] for seed in plain]
-        if len(own) == len(MODULES) and all(len(one) == len(rates) for one in own.values()):
-            by_dataset[dataset] = own
-    return by_dataset
-
-
-def draw():
-    """Draw the gain of each module against the learning rate; return the numbers in words."""
-    by_dataset = rate_gains()
-    figure, axes = panels(max(len(by_dataset), 1), height=2.2, extra=0.4)
-    words = []
-    with rc_context(STYLE):
-        for axis, (dataset, own) in zip(axes, by_dataset.items(), strict=False):
-            axis.axhline(0, color="#777777", linewidth=0.8)
-            for (module, by_rate), look in zip(
-                own.items(), looks([m == "both" for m in own]), strict=True
-            ):
-                x, mean = np.array(list(by_rate)), np.array([np.mean(v) for v in by_rate.values()])
-                axis.plot(x, mean, label=VARIANTS[module], **look.line())
-                if look.is_own:
-                    std = np.array([deviation(values) for values in by_rate.values()])
-                    axis.fill_between(
-                        x, mean - std, mean + std, color=look.color, alpha=0.16, linewidth=0
-                    )
-                numbers = ", ".join(f"{signed(m)} at {r:g}" for r, m in zip(x, mean, strict=True))
-                words.append(f"{dataset_title(dataset)}, {VARIANTS[module]}: {numbers}.")
-            axis.set_title(dataset_title(dataset))
-            axis.set_xscale("log")
-            axis.set_xticks(x, [f"{rate:g}" for rate in x])
-            axis.minorticks_off()
-            axis.set_xlabel("learning rate")
-            axis.set_ylabel("gain (points)")
-        if by_dataset:
-            legend_below(figure, axes[0], len(MODULES))
-    return figure, " ".join(words)
-
-
-def rate_sentence():
-    """Write the mean gain of both modules, and the plain accuracy, by learning rate."""
-    by_dataset = rate_gains()
-    if not by_dataset:
-        return "No data set has been run with all learning rates yet."
-    results = accuracies("learning-rate")
-    parts = []
-    for rate in next(iter(by_dataset.values()))["both"]:
-        gain = np.mean([np.mean(own["both"][rate]) for own in by_dataset.values()])
-        plain = np.mean(
-            [
-                np.mean(list(results[dataset, "neither", 0.1, "stratified", rate].values()))
-                for dataset in by_dataset
-            ]
-        )
-        parts.append(f"{signed(gain)} at {rate:g} ({plain:.1f} without)")
-    return (
-        f"Mean gain of both modules in points, and mean accuracy without them, over "
-        f"{and_list([dataset_title(name) for name in by_dataset])}: {', '.join(parts)}."
-    )
-
-
-def spikes():
-    """Count the fits whose loss rises above its first value: (variant, rate) -> (risen, all)."""
-    study, counts = study_of("learning-rate"), {}
-    names = rate_gains()
-    for one in study.plan.cells():
-        variant = one.entry.removesuffix("-edge")
-        place = variant, dict(one.point)["learning_rate"]
-        for record in study.records_of(one) if one.dataset in names else ():
-            loss = record["curve"]["loss"]
-            risen, n_fits = counts.get(place, (0, 0))
-            counts[place] = risen + (max(loss) > loss[0]), n_fits + 1
-    return counts
-
-
-def spike_sentence():
-    """Write how often the loss rises above its first value, by learning rate."""
-    counts = spikes()
-    if not counts:
-        return ""
-    rates = dict.fromkeys(rate for _, rate in counts)
-    parts = [
-        f"{counts['neither', rate][0]} and {counts['both', rate][0]} at {rate:g}" for rate in rates
-    ]
-    (n_fits,) = {n_fits for _, n_fits in counts.values()}
-    return (
-        f"Of {n_fits} fits without the modules and {n_fits} with both, the training loss rises "
-        f"above its first value in {', '.join(parts)}."
-    )
-
-
 def readme_sentence():
     """Write in one sentence what the modules gain as printed and by default."""
     cells = ablation()
@@ -323,10 +226,6 @@ def parts():
     return {
         "ablation_sentences": ablation_sentences(),
         "ablation_table": ablation_table(),
+        "gains_table": gains_table(),
         "main_rows": main_rows(),
-        "rate_sentence": rate_sentence(),
-        "spike_sentence": spike_sentence(),
-        "explained": printed_steps.explained_sentence(),
-        "why": printed_steps.why(),
-        "steps_table": printed_steps.steps_table(),
     }

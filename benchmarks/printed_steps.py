@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from formatting import fold, signed, spread, table
+from formatting import cell, fold, signed, table
 from stored_records import RESULTS, add_missing, read
 
 from manyview.data.label_values import is_known
@@ -119,15 +119,16 @@ def watch(model, rows, factor, network, inputs, y_encoded, **settings):
 
 
 def steps():
-    """Return the records of the data sets that have all variants and seeds, by both."""
-    found = defaultdict(dict)
+    """Return the records by data set and variant, of the seeds that all variants have."""
+    found = defaultdict(lambda: defaultdict(dict))
     for record in read(RECORDS):
-        found[record["dataset"]].setdefault(record["variant"], []).append(record)
-    return {
-        name: by_variant
-        for name, by_variant in found.items()
-        if all(len(by_variant.get(variant, ())) == len(SEEDS) for variant in VARIANTS)
-    }
+        found[record["dataset"]][record["variant"]][record["seed"]] = record
+    common = {}
+    for name, by_variant in found.items():
+        seeds = sorted(set(SEEDS).intersection(*(by_variant[variant] for variant in VARIANTS)))
+        if seeds:
+            common[name] = {v: [by_variant[v][seed] for seed in seeds] for v in VARIANTS}
+    return common
 
 
 def steps_table():
@@ -145,7 +146,7 @@ def steps_table():
                 [
                     dataset_title(name),
                     variant,
-                    spread([100 * record["accuracy"] for record in records]),
+                    cell([100 * record["accuracy"] for record in records], len(SEEDS)),
                     f"{graph[0]:.2f}, {graph[-1]:.2f}",
                     f"{by_epoch['mean_logit'][0]:.1f}",
                     f"{losses[0]:.1f}, {losses[1]:.1f}",
@@ -173,7 +174,7 @@ def explained_sentence():
     """Write how much of the modules' gain a smaller graph alone has."""
     gains = explained()
     if not gains:
-        return "No data set has been run with all variants yet."
+        return ""
     both, small = np.mean(list(gains.values()), axis=0)
     each = ", ".join(
         f"{dataset_title(name)} {signed(of_both)} and {signed(of_small)}"

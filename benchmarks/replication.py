@@ -16,8 +16,10 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import as_printed
+import learning_rates
 import numpy as np
 import paper_rows
+import printed_steps
 from formatting import spread, table
 from released_labels import equal_class_labels
 from stored_records import RESULTS, add_missing, read
@@ -130,6 +132,13 @@ def page():
         rows_table=paper_rows.rows_table(),
         kernel_sentence=paper_rows.kernel_sentence(),
         **as_printed.parts(),
+        rate_sentence=learning_rates.rate_sentence(),
+        spike_sentence=learning_rates.spike_sentence(),
+        peak_sentence=learning_rates.peak_sentence(),
+        smaller_rate=learning_rates.smaller_rate_sentence(),
+        explained=printed_steps.explained_sentence(),
+        why=printed_steps.why(),
+        steps_table=printed_steps.steps_table(),
     )
 
 

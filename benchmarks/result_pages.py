@@ -16,6 +16,7 @@ import daily_use
 import few_labels
 import few_labels_figure
 import label_draws
+import learning_rates
 import numpy as np
 import paper_rows
 import promises
@@ -256,10 +257,10 @@ def pages():
 def draw_figures():
     """Draw the figures of all pages from the records; return their files."""
     save_figure(*few_labels_figure.draw(study_of("few-labels")), FIRST_FIGURE)
-    save_figure(*as_printed.draw(), as_printed.FIGURE)
+    save_figure(*learning_rates.draw(), learning_rates.FIGURE)
     of_plans = (write_figures(study_of(name), FIGURE_FOLDER, ("svg",)) for name in FIGURES)
     files = [path for paths in of_plans for path in paths]
-    return [FIRST_FIGURE, as_printed.FIGURE, *files, *daily_use.draw_figures()]
+    return [FIRST_FIGURE, learning_rates.FIGURE, *files, *daily_use.draw_figures()]
 
 
 def main():
