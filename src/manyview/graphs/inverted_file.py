@@ -5,6 +5,8 @@ independent of the others, so that a few queries tell the recall of all.
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
@@ -82,15 +84,12 @@ def probe_counts(n_clusters: int) -> list[int]:
     return [*counts, n_clusters]
 
 
-class _torch_threads:  # noqa: N801 - used like a function
-    """Give faiss as many threads as torch has, within a block."""
-
-    def __init__(self, faiss: Any) -> None:
-        self.faiss = faiss
-
-    def __enter__(self) -> None:
-        self.before = self.faiss.omp_get_max_threads()
-        self.faiss.omp_set_num_threads(torch.get_num_threads())
-
-    def __exit__(self, *_: object) -> None:
-        self.faiss.omp_set_num_threads(self.before)
+@contextmanager
+def _torch_threads(faiss: Any) -> Iterator[None]:
+    """Give faiss as many threads as torch has within a block."""
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(torch.get_num_threads())
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
