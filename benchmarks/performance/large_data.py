@@ -25,7 +25,7 @@ TITLES = {
     name: METHODS[name].card.title for name in ("manyview", "random-forest", "label-spreading")
 }
 LABEL_RATIO = 0.01
-LIMITS = Limits(minutes=15, memory_gb=16, n_threads=2)
+LIMITS = Limits(minutes=12, memory_gb=16, n_threads=2)
 
 
 def run(rows: Rows, datasets: Sequence[str] = DATASETS) -> None:
