@@ -52,7 +52,8 @@ def test_main_table_has_every_number_of_the_paper():
     assert len(numbers) == 13 * 8 * 2 - 4  # HLR-M2VS has none on two data sets
     assert plan.paper["mnist"]["mgcn-dns"] == {0.01: (88.0, 1.3), 0.1: (90.2, 0.6)}
     assert plan.paper["youtube"]["mlan"][0.01] == (2.5, 0.2)
-    assert {entry.method for entry in plan.entries} == set(METHODS) - {"manyview"}
+    later = {"grand", "logistic-regression", "random-forest", "hist-gradient-boosting"}
+    assert {entry.method for entry in plan.entries} == set(METHODS) - {"manyview"} - later
 
 
 def test_entry_may_have_protocols_of_its_own(write_plan):
