@@ -9,10 +9,8 @@ from torch import nn
 from manyview.callbacks.context import FitContext
 from manyview.errors import InputError
 from manyview.network.training import (
-    ONE_THREAD_BELOW,
     TrainingCurve,
     labeled_cross_entropy,
-    threads_for,
     train,
     train_network,
 )
@@ -233,17 +231,3 @@ def test_training_from_numpy_weights_classes_and_warns_after_an_interrupt():
 )
 def test_a_loss_at_its_target_ends_the_training(loss, target_loss, is_reached):
     assert TrainingCurve(loss=loss).has_reached(target_loss) is is_reached
-
-
-@pytest.mark.parametrize(
-    ("n_samples", "n_threads"), [(ONE_THREAD_BELOW - 1, 1), (ONE_THREAD_BELOW, 2)]
-)
-def test_few_samples_get_one_thread_and_the_number_is_restored(n_samples, n_threads):
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        with threads_for(n_samples):
-            assert torch.get_num_threads() == n_threads
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)

@@ -43,10 +43,11 @@ from manyview.network.inductive import (
 )
 from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 from manyview.network.prepared import PreparedInputs, cached_inputs, show_recalls
-from manyview.network.training import TrainingCurve, pick_device, threads_for
+from manyview.network.training import TrainingCurve, pick_device
 from manyview.numerics import softmax
 from manyview.self_training.loop import SelfTrainingResult, self_train
 from manyview.self_training.pseudo_labels import PseudoLabeler
+from manyview.system.threads import threads_for
 from manyview.validation import Choice, Constraint, RandomState, draw_seed
 
 if TYPE_CHECKING:

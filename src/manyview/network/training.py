@@ -1,7 +1,7 @@
 """Training, Eq. (19): cross-entropy on the labeled samples, minimized by Adam."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
@@ -16,8 +16,8 @@ from manyview.errors import InputError, warn_user
 from manyview.network.adam import Adam
 from manyview.network.checkpoints import BestWeights, MeanWeights
 from manyview.system.progress import epoch_progress
+from manyview.system.threads import threads_for
 
-ONE_THREAD_BELOW = 50_000  # samples; with fewer, operations are too short for threads
 WINDOW = 10  # epochs averaged, because dropout makes single losses noisy
 Loss = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 AfterStep = Callable[[Callable[[], Tensor]], None]
@@ -225,22 +225,6 @@ def train(
         curve.stopped = "interrupted"
     network.eval()
     return curve
-
-
-@contextmanager
-def threads_for(n_samples: int) -> Iterator[None]:
-    """Use one thread of torch for few samples within a block.
-
-    Threads synchronize after every operation. Short operations gain little, and on a busy machine
-    each synchronization takes longer than the operation.
-    """
-    before = torch.get_num_threads()
-    if n_samples < ONE_THREAD_BELOW:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def train_network(

@@ -18,8 +18,8 @@ from scipy import sparse, stats
 
 from manyview.base.parameters import ParameterGroup
 from manyview.layers.sparse_product import multiply_rows
-from manyview.network.training import ONE_THREAD_BELOW
 from manyview.numerics import normalize_rows
+from manyview.system.threads import ONE_THREAD_BELOW
 from manyview.validation import Choice, Constraint, Number, WholeNumber
 
 ROUNDING = 1e-9
