@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 
+import numpy as np
 import pytest
 import torch
 from scipy import sparse
@@ -12,6 +13,7 @@ from manyview.layers.sparse_product import (
     by_sample,
     csr_tensor,
     multiply_fixed,
+    multiply_rows,
     propagate,
     skew_products,
     sum_at_nodes,
@@ -265,3 +267,9 @@ def test_product_of_placed_samples_is_that_of_their_places(tiny_graph, reordered
     product = propagate(reordered.placed, weights, by_place(reordered, hidden))
     torch.testing.assert_close(by_sample(reordered, product), tiny_graph.matrix @ hidden)
     assert reordered.placed.placed is reordered.placed
+
+
+def test_products_on_torchs_threads_are_those_of_scipy(rng):
+    graph = sparse.random_array((300, 200), density=0.05, rng=rng, format="csr")
+    values = rng.normal(size=(200, 7))
+    np.testing.assert_array_equal(multiply_rows(graph, values), graph @ values)

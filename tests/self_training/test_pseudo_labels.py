@@ -326,15 +326,3 @@ def test_wrong_parameters_are_refused(parameters, message):
     with pytest.raises(InputError, match=message) as refusal:
         PseudoLabeler(**parameters).check("pseudo_labeler")
     assert refusal.value.parameter == f"pseudo_labeler__{next(iter(parameters))}"
-
-
-def test_pseudo_labels_of_many_samples_are_the_same_on_torchs_threads(rng, monkeypatch):
-    graph = sparse.random_array((300, 300), density=0.05, rng=rng, format="csr")
-    graph = sparse.csr_array(graph + graph.T)
-    probabilities = rng.dirichlet(np.ones(4), size=300)
-    y_encoded = np.where(np.arange(300) < 20, np.arange(300) % 4, -1)
-    few = PseudoLabeler()(probabilities, y_encoded, [graph], early_fusion_graph=graph)
-    monkeypatch.setattr("manyview.self_training.pseudo_labels.ONE_THREAD_BELOW", 0)
-    many = PseudoLabeler()(probabilities, y_encoded, [graph], early_fusion_graph=graph)
-    for name in ("targets", "weights", "graph_weights", "agreement"):
-        np.testing.assert_array_equal(getattr(few, name), getattr(many, name))

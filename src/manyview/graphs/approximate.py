@@ -5,6 +5,7 @@ features -> approximate_neighbors -> neighbor_graph
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
 from typing import Any
@@ -64,56 +65,58 @@ def approximate_neighbors(
     searched = np.arange(features.shape[0]) if scales is None else np.flatnonzero(scales)
     if len(searched) <= 8 * n_neighbors:  # the search would visit as many
         return nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric)
-    own = features if len(searched) == features.shape[0] else features[searched]
-    own_scales = scales if scales is None else scales[searched]
-    points = _points(own, own_scales)
-    found = _among_distinct(own, own_scales, points, n_neighbors, metric, seed)
-    if own is features:
-        return found
-    return found.among(searched, features.shape[0])
-
-
-def _among_distinct(
-    features: View,
-    scales: np.ndarray | None,
-    points: View,
-    n_neighbors: int,
-    metric: str,
-    seed: int,
-) -> Neighbors:
-    """Search among the distinct rows, exactly where there are few, and spread what was found."""
-    rows = EqualRows.of(points) if isinstance(points, np.ndarray) else None
+    is_whole = len(searched) == features.shape[0]
+    samples = _Samples.of(features if is_whole else features[searched], metric)
+    rows = EqualRows.of(samples.points) if isinstance(samples.points, np.ndarray) else None
     if rows is None or rows.are_distinct:
-        return _search(features, scales, points, n_neighbors, metric, seed)
-    first = rows.first
-    distinct, own_scales = features[first], scales if scales is None else scales[first]
-    if len(first) <= EXACT_UP_TO:
-        found = nearest_neighbors(distinct, n_neighbors=n_neighbors, metric=metric)
+        found = _search(samples, n_neighbors, seed)
     else:
-        found = _search(distinct, own_scales, points[first], n_neighbors, metric, seed)
-    return rows.spread(found, n_neighbors, seed=seed)
+        found = rows.spread(_among_few(samples[rows.first], n_neighbors, seed), n_neighbors, seed)
+    return found if is_whole else found.among(searched, features.shape[0])
 
 
-def _search(
-    features: View,
-    scales: np.ndarray | None,
-    points: View,
-    n_neighbors: int,
-    metric: str,
-    seed: int,
-) -> Neighbors:
-    n_points = points.shape[0]
+@dataclass(frozen=True)
+class _Samples:
+    """Samples to search: as they are for the ranking, and as points for the library."""
+
+    features: View
+    scales: np.ndarray | None  # of the rows, under cosine
+    points: View  # float32
+    metric: str
+
+    @classmethod
+    def of(cls, features: View, metric: str) -> "_Samples":
+        scales = row_scales(features) if metric == "cosine" else None
+        return cls(features, scales, _points(features, scales), metric)
+
+    def __getitem__(self, rows: np.ndarray) -> "_Samples":
+        scales = None if self.scales is None else self.scales[rows]
+        return _Samples(self.features[rows], scales, self.points[rows], self.metric)
+
+    def __len__(self) -> int:
+        return int(self.points.shape[0])
+
+
+def _among_few(samples: _Samples, n_neighbors: int, seed: int) -> Neighbors:
+    """Search exactly where there are few samples."""
+    if len(samples) > EXACT_UP_TO:
+        return _search(samples, n_neighbors, seed)
+    return nearest_neighbors(samples.features, n_neighbors=n_neighbors, metric=samples.metric)
+
+
+def _search(samples: _Samples, n_neighbors: int, seed: int) -> Neighbors:
+    points, everyone = samples.points, np.arange(len(samples))
     rng = np.random.default_rng(seed)
-    measured = np.sort(rng.choice(n_points, size=min(N_MEASURED, n_points), replace=False))
-    reach = _exact_reach(features, scales, measured, n_neighbors)
-    ranked = partial(_ranked, features, scales, n_neighbors=n_neighbors)
+    measured = np.sort(rng.choice(everyone, size=min(N_MEASURED, len(samples)), replace=False))
+    reach = _exact_reach(samples, measured, n_neighbors)
+    ranked = partial(_ranked, samples, n_neighbors=n_neighbors)
     if isinstance(points, np.ndarray) and has_faiss():
         index, n_probes, recall = _probed(points, measured, reach, ranked, seed)
-        found = ranked(np.arange(n_points), index.search(points, n_neighbors + N_SPARE, n_probes))
+        found = ranked(everyone, index.search(points, n_neighbors + N_SPARE, n_probes))
         return Neighbors(found.indices, found.distances, recall)
-    for n_searched, min_recall in attempts_for(n_neighbors, n_points).items():
-        candidates = _candidates(points, n_searched, metric, seed)[:, : n_neighbors + N_SPARE]
-        found = ranked(np.arange(n_points), candidates)
+    for n_searched, min_recall in attempts_for(n_neighbors, len(samples)).items():
+        candidates = _candidates(points, n_searched, samples.metric, seed)
+        found = ranked(everyone, candidates[:, : n_neighbors + N_SPARE])
         recall = recall_of(found.distances[measured], reach)
         if recall >= min_recall:
             break
@@ -123,7 +126,7 @@ def _search(
             f"{MIN_RECALL:.0%}. Its graph is worse than an exact one; if time allows, use "
             "search='exact'.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return Neighbors(found.indices, found.distances, recall)
 
@@ -249,12 +252,7 @@ def _candidates(points: View, n_searched: int, metric: str, seed: int) -> np.nda
 
 
 def _ranked(
-    features: View,
-    scales: np.ndarray | None,
-    queries: np.ndarray,
-    candidates: np.ndarray,
-    *,
-    n_neighbors: int,
+    samples: _Samples, queries: np.ndarray, candidates: np.ndarray, *, n_neighbors: int
 ) -> Neighbors:
     """Rank the candidates of each query by distance, without the query itself."""
     indices = np.full((len(queries), n_neighbors), NO_NEIGHBOR, dtype=np.int64)
@@ -264,7 +262,7 @@ def _ranked(
         rows = queries[start : start + block]
         chosen = candidates[start : start + block].astype(np.int64)
         columns = np.sort(np.where(chosen < 0, rows[:, None], chosen), axis=1)
-        reach = _pair_distances(features, scales, rows, columns)
+        reach = _pair_distances(samples, rows, columns)
         reach[columns == rows[:, None]] = np.inf
         order = np.argsort(reach, axis=1, kind="stable")[:, :n_neighbors]
         place = slice(start, start + len(rows)), slice(order.shape[1])
@@ -274,27 +272,23 @@ def _ranked(
     return Neighbors(indices, distances)
 
 
-def _exact_reach(
-    features: View, scales: np.ndarray | None, rows: np.ndarray, n_neighbors: int
-) -> np.ndarray:
+def _exact_reach(samples: _Samples, rows: np.ndarray, n_neighbors: int) -> np.ndarray:
     """Compute the distances of the true neighbors of some samples: [row, rank], ascending."""
-    metric = "euclidean" if scales is None else "cosine"
-    found = nearest_neighbors(features[rows], features, n_neighbors=n_neighbors + 1, metric=metric)
-    is_missing = found.indices == NO_NEIGHBOR
-    reach = _pair_distances(
-        features, scales, rows, np.where(is_missing, rows[:, None], found.indices)
+    features = samples.features
+    found = nearest_neighbors(
+        features[rows], features, n_neighbors=n_neighbors + 1, metric=samples.metric
     )
+    is_missing = found.indices == NO_NEIGHBOR
+    reach = _pair_distances(samples, rows, np.where(is_missing, rows[:, None], found.indices))
     reach[is_missing | (found.indices == rows[:, None])] = np.inf
     return np.sort(reach, axis=1)[:, :n_neighbors]
 
 
-def _pair_distances(
-    features: View, scales: np.ndarray | None, rows: np.ndarray, columns: np.ndarray
-) -> np.ndarray:
+def _pair_distances(samples: _Samples, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Compute the distance of each row to its columns, in float32 as in the exact search."""
     pairs = np.repeat(rows, columns.shape[1]), columns.ravel()
-    if scales is None:
-        distances = distances_on_pairs(features, *pairs)
+    if samples.scales is None:
+        distances = distances_on_pairs(samples.features, *pairs)
     else:
-        distances = cosine_distances_on_pairs(features, scales, *pairs)
+        distances = cosine_distances_on_pairs(samples.features, samples.scales, *pairs)
     return distances.reshape(columns.shape).astype(np.float32)

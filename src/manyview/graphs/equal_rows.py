@@ -68,7 +68,7 @@ class EqualRows:
         """Whether no two rows are equal."""
         return len(self.starts) > len(self.group)
 
-    def spread(self, found: Neighbors, n_neighbors: int, *, seed: int) -> Neighbors:
+    def spread(self, found: Neighbors, n_neighbors: int, seed: int) -> Neighbors:
         """Give every row neighbors from those of the groups: first equal rows, then the nearest.
 
         Of a group with more rows than are needed, row number p takes those numbered p + o modulo
@@ -131,8 +131,9 @@ class EqualRows:
         n_groups, n_kept = len(self.sizes), n_neighbors + 1
         nearest = np.full((n_groups, n_kept), NO_NEIGHBOR, dtype=np.int64)
         reach = np.full((n_groups, n_kept), np.inf, dtype=np.float32)
-        for start in range(0, n_groups, max(1, BLOCK_CANDIDATES // n_kept**2)):
-            own = np.arange(start, min(n_groups, start + max(1, BLOCK_CANDIDATES // n_kept**2)))
+        block = max(1, BLOCK_CANDIDATES // n_kept**2)
+        for start in range(0, n_groups, block):
+            own = np.arange(start, min(n_groups, start + block))
             groups = np.column_stack([np.where(is_linked[own], own, -1), found.indices[own]])
             apart = np.column_stack([np.zeros(len(own)), found.distances[own]])
             number = np.arange(n_kept)

@@ -19,7 +19,6 @@ from scipy import sparse, stats
 from manyview.base.parameters import ParameterGroup
 from manyview.layers.sparse_product import multiply_rows
 from manyview.numerics import normalize_rows
-from manyview.system.threads import ONE_THREAD_BELOW
 from manyview.validation import Choice, Constraint, Number, WholeNumber
 
 ROUNDING = 1e-9
@@ -274,7 +273,7 @@ def assortativity(graph: sparse.csr_array, probabilities: np.ndarray) -> float:
     total = degrees.sum()
     if total <= 0:
         return 0.0
-    observed = float(np.sum(probabilities * _product(graph, probabilities)) / total)
+    observed = float(np.sum(probabilities * multiply_rows(graph, probabilities)) / total)
     chance = float(np.sum((degrees @ probabilities / total) ** 2))
     if chance >= 1 - ROUNDING:  # there is one class only
         return 0.0
@@ -325,18 +324,11 @@ def propagate(
     for _ in range(n_steps):
         received = np.zeros_like(own)
         for graph, weight in weighted:
-            received += weight * _product(graph, propagated)
+            received += weight * multiply_rows(graph, propagated)
         received *= inverse[:, None]
         received[is_isolated] = own[is_isolated]
         propagated = smoothing * received + (1 - smoothing) * own
     return normalize_rows(propagated)
-
-
-def _product(graph: sparse.csr_array, values: np.ndarray) -> np.ndarray:
-    """Compute the same product on one thread for few samples, and on all for many."""
-    if graph.shape[0] < ONE_THREAD_BELOW:
-        return np.asarray(graph @ values)
-    return multiply_rows(graph, values)
 
 
 def without_loops(graph: sparse.csr_array) -> sparse.csr_array:
