@@ -7,7 +7,7 @@ from manyview.system.memory import GB, check_memory
 from manyview.system.progress import show_message
 
 # Bytes, from measured peaks.
-BASE = 200e6  # blocks of the search, torch's own
+BASE = 60e6  # blocks of the search, torch's own
 EDGE = 70.0  # support, gates, Adam's moments, gradients and the graphs of the fitted model
 EDGE_VIEW = 25.0  # each graph, renormalized and laid on the support
 SAMPLE_INPUT = 8.0  # a value of the scaled views and of the network's input
