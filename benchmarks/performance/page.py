@@ -60,14 +60,23 @@ def _befores(benchmark: str) -> str:
 
 
 def machines() -> str:
-    """List the machine and the versions of every benchmark, grouped where they agree."""
-    names_by_text: dict[str, list[str]] = {}
+    """Name every machine once, with the benchmarks by the checksum of the code they measured."""
+    by_machine: dict[str, dict[str, list[str]]] = {}
     for name in BENCHMARKS:
         stored = tables.document(name)
         if stored["rows"]:
-            names_by_text.setdefault(_machine_text(stored), []).append(name)
-    lines = [f"- {', '.join(names)}: {text}" for text, names in names_by_text.items()]
-    return "\n".join(lines) or NOT_YET
+            by_code = by_machine.setdefault(_machine_text(stored), {})
+            by_code.setdefault(stored["code"], []).append(name)
+    parts = [
+        "\n".join(
+            [
+                f"{text}\n",
+                *(f"- code {code}: {', '.join(names)}" for code, names in by_code.items()),
+            ]
+        )
+        for text, by_code in by_machine.items()
+    ]
+    return "\n\n".join(parts) or NOT_YET
 
 
 def _machine_text(stored: dict[str, Any]) -> str:
@@ -76,7 +85,7 @@ def _machine_text(stored: dict[str, Any]) -> str:
     threads = f"{machine['threads']} thread{'s' if machine['threads'] > 1 else ''}"
     return (
         f"{machine['cpu']}, {machine['cores']} cores, {threads}, {machine['memory_gb']:.0f} GB; "
-        f"Python {machine['python']}, {versions}; code {stored['code']}."
+        f"Python {machine['python']}, {versions}."
     )
 
 
