@@ -103,10 +103,14 @@ def did_you_mean(word: object, choices: Iterable[str]) -> str:
     --------
     >>> did_you_mean("bbcsport", ["bbcsports", "mnist"])
     " Did you mean 'bbcsports'?"
+    >>> did_you_mean("gcn", ["ssgcn", "gcn-fusion"])
+    " Did you mean 'gcn-fusion'?"
     >>> did_you_mean("zebra", ["bbcsports", "mnist"])
     ''
     """
-    close = get_close_matches(str(word), [str(choice) for choice in choices], n=1)
+    names = [str(choice) for choice in choices]
+    longer = [name for name in names if name.startswith(f"{word}-")]
+    close = longer or get_close_matches(str(word), names, n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 

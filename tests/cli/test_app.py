@@ -34,6 +34,12 @@ to the folder that holds it.
 fit shapes.npz --method mgcndns
 No method is named 'mgcndns'. Did you mean 'mgcn-dns'? The methods are: METHODS.
 
+fit shapes.npz --method gcn
+No method is named 'gcn'. Did you mean 'gcn-fusion'? The methods are: METHODS.
+
+fti shapes.npz
+No such command 'fti'. Did you mean 'fit'? Try: manyview --help
+
 fit shapes.npz -p gamma
 -p must be written as -p name=value; got 'gamma'.
 

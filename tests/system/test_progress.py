@@ -13,3 +13,16 @@ def test_epoch_bar_leaves_the_output_stream_alone(capsys):
         show(1, 0.5)
         show(3, 0.25)
     assert capsys.readouterr().out == ""
+
+
+def test_epoch_bar_shows_no_loss_before_the_first_epoch(monkeypatch):
+    shown = []
+    monkeypatch.setattr(
+        "rich.progress.Progress.add_task", lambda self, *_, **fields: shown.append(fields["loss"])
+    )
+    monkeypatch.setattr(
+        "rich.progress.Progress.update", lambda self, *_, **fields: shown.append(fields["loss"])
+    )
+    with epoch_progress(3) as show:
+        show(1, 0.5)
+    assert shown == ["", "loss 0.5000"]

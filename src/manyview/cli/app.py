@@ -91,7 +91,8 @@ def _run(arguments: Sequence[str]) -> int:
     except UsageError as error:
         context = getattr(error, "ctx", None)
         hint = "" if context is None else f" Try: {context.command_path} --help"
-        code = _fail(f"{error.format_message().rstrip('.')}.{hint}")
+        message = error.format_message()
+        code = _fail(f"{message}{'' if message.endswith(('.', '?', '!')) else '.'}{hint}")
     except typer.Abort:
         raise KeyboardInterrupt from None
     except BrokenPipeError:

@@ -14,12 +14,14 @@ def epoch_progress(max_epochs: int) -> Iterator[Callable[[int, float], None]]:
         TextColumn("training"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("loss {task.fields[loss]:.4f}"),
+        TextColumn("{task.fields[loss]}"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("training", total=max_epochs, loss=float("nan"))
-        yield lambda n_epochs, loss: progress.update(task, completed=n_epochs, loss=loss)
+        task = progress.add_task("training", total=max_epochs, loss="")
+        yield lambda n_epochs, loss: progress.update(
+            task, completed=n_epochs, loss=f"loss {loss:.4f}"
+        )
 
 
 def show_message(line: str) -> None:

@@ -14,7 +14,7 @@ from manyview.data.dataset import Dataset
 from manyview.data.views import MultiView
 from manyview.methods import METHODS
 from manyview.network.training import TrainingCurve
-from manyview.report.run.page import report_files, run_page
+from manyview.report.run.page import report_files, run_page, uncertain_below
 
 MOST_BYTES = 2_000_000
 HEADINGS = [
@@ -47,12 +47,15 @@ def test_page_has_every_section_where_the_method_has_every_fact(fitted):
 def test_page_gives_the_prediction_first(fitted):
     _, labels, model = fitted
     run = run_of(*fitted)
-    parts = parts_of(run_page(run, *fitted))
+    page = run_page(run, *fitted)
+    parts = parts_of(page)
     figures = dict(zip(parts.text("dt"), parts.text("strong"), strict=False))
     assert figures["samples labeled"] == "48"
     assert figures["accuracy"] == f"{run.scores.accuracy:.1%}"
     probabilities = model.label_distributions_.max(axis=1)[[label is None for label in labels]]
-    assert figures["to check"] == str((probabilities < 0.5).sum())
+    level = uncertain_below(len(model.classes_))
+    assert figures["to check"] == str((probabilities < level).sum())
+    assert f"below {level:.2g}" in page
 
 
 def test_names_from_the_data_never_become_markup(fitted):

@@ -40,7 +40,7 @@ from manyview.report.run.review import review_section
 from manyview.report.run.text import count_of, labels_line, scaling_line
 from manyview.runs.records import Run
 
-CONFIDENT, UNCERTAIN = 0.9, 0.5
+CONFIDENT = 0.9
 REPORT_NAME = "report.html"
 
 
@@ -102,6 +102,17 @@ def run_page(run: Run, data: Dataset, labels: np.ndarray, model: MultiViewClassi
     )
 
 
+def uncertain_below(n_classes: int) -> float:
+    """Return the probability below which a prediction is uncertain, halfway from chance to 1.
+
+    Examples
+    --------
+    >>> uncertain_below(2), uncertain_below(10)
+    (0.75, 0.55)
+    """
+    return (1 + 1 / n_classes) / 2
+
+
 def _figures(run: Run, facts: SampleFacts) -> list[Figure]:
     probabilities = facts.probabilities[facts.is_counted]
     n_views = len(run.data.views) + len(run.data.graphs)
@@ -122,6 +133,7 @@ def _figures(run: Run, facts: SampleFacts) -> list[Figure]:
                 f"{run.scores.balanced_accuracy:.1%}, macro\u2011F1 {run.scores.macro_f1:.1%}",
             )
         )
+    uncertain = uncertain_below(facts.n_known_classes)
     figures += [
         Figure(
             f"{(probabilities >= CONFIDENT).mean():.0%}",
@@ -129,9 +141,9 @@ def _figures(run: Run, facts: SampleFacts) -> list[Figure]:
             f"predictions at {CONFIDENT} or more; the median is {np.median(probabilities):.2f}",
         ),
         Figure(
-            f"{int((probabilities < UNCERTAIN).sum()):,}",
+            f"{int((probabilities < uncertain).sum()):,}",
             "to check",
-            f"predictions with a probability below {UNCERTAIN}",
+            f"predictions with a probability below {uncertain:.2g}",
         ),
     ]
     rule = run.abstention
