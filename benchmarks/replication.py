@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import as_printed
+import dead_units
 import learning_rates
 import numpy as np
 import paper_rows
@@ -136,6 +137,7 @@ def page():
         spike_sentence=learning_rates.spike_sentence(),
         peak_sentence=learning_rates.peak_sentence(),
         smaller_rate=learning_rates.smaller_rate_sentence(),
+        dead_units=dead_units.sentence(),
         explained=printed_steps.explained_sentence(),
         why=printed_steps.why(),
         steps_table=printed_steps.steps_table(),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import as_printed
+import dead_units
 import learning_rates
 import numpy as np
 import paper_rows
@@ -71,10 +72,11 @@ def test_readme_says_the_mean_gain_as_printed():
     sentence = as_printed.readme_sentence()
     assert sentence in README
     cells = as_printed.ablation()
+    collapsed = as_printed.collapsed_sets()
     own = [
         np.mean(list(cells[name, "both"][1].values()))
         - np.mean(list(cells[name, "neither"][1].values()))
-        for name in dict.fromkeys(name for name, _ in cells)
+        for name in dict.fromkeys(name for name, _ in cells if name not in collapsed)
     ]
     (number,) = re.findall(r"change accuracy by ([+-]\d+\.\d) points", sentence)
     assert float(number) == pytest.approx(np.mean(own), abs=0.051)
@@ -105,16 +107,43 @@ def test_steps_that_are_too_large_raise_the_loss():
     counts = learning_rates.spikes()
     rates = sorted({rate for _, rate in counts})
     assert counts["neither", rates[0]][0] == counts["both", rates[0]][0] == 0
-    assert counts["neither", rates[-1]][0] == counts["neither", rates[-1]][1]
+    assert counts["neither", rates[-1]][0] >= 0.9 * counts["neither", rates[-1]][1]
     assert counts["both", 0.1][0] < counts["neither", 0.1][0]
 
 
 def test_gains_do_not_follow_from_the_printed_recipe():
     """The plain words of the page: a small part of the paper's gain, less than a smaller rate."""
+    collapsed = as_printed.collapsed_sets()
+    assert collapsed == ["caltech101-20", "caltech101-all"]
     found = as_printed.gains(as_printed.ablation())
+    found = {key: one for key, one in found.items() if key[0] not in collapsed}
     own, of_paper = (as_printed.mean_gain(found, "both", of_paper=one) for one in (False, True))
     assert own < of_paper / 2
     assert learning_rates.mean_accuracy("neither", 0.01) > learning_rates.mean_accuracy("both", 0.1)
+
+
+def test_collapsed_fits_have_the_accuracy_of_one_class():
+    """Where most fits collapse, no variant reaches half of the paper's accuracy."""
+    cells = as_printed.ablation()
+    for name in as_printed.collapsed_sets():
+        for variant in as_printed.VARIANTS:
+            paper, by_seed, *_ = cells[name, variant]
+            assert np.mean(list(by_seed.values())) < paper[0] / 2
+            n_collapsed, n_fits = as_printed.collapses()[name, variant]
+            assert 0 < n_collapsed <= n_fits
+    assert as_printed.collapse_sentence() in PAGE
+
+
+def test_units_die_as_printed_and_live_with_smaller_steps_or_a_centered_input():
+    found = dead_units.by_form()
+    printed = found.pop(dead_units.AS_PRINTED)
+    assert len(printed) == len(dead_units.SEEDS)
+    assert np.mean([one["active_units"] for one in printed]) < 0.1
+    for own in found.values():
+        assert len(own) == len(dead_units.SEEDS)
+        assert min(one["active_units"] for one in own) > 0.2
+        assert min(one["accuracy"] for one in own) > 2 * max(one["accuracy"] for one in printed)
+    assert dead_units.sentence() in PAGE
 
 
 def test_modules_shrink_the_graph_and_the_logits_of_the_first_step():
