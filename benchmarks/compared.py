@@ -34,8 +34,8 @@ def make(name, seed, **params):
     return METHODS[method](random_state=seed).set_params(**own, **params)
 
 
-def main(file, datasets, fractions, seeds, run, *, x_name):
+def main(file, datasets, fractions, seeds, run, *, x_name, series=SERIES):
     """Run the command line of a study of all compared methods (see `robustness.main`)."""
     robustness.main(
-        sys.argv[1:], file, datasets, SERIES, fractions, seeds, run, x_name=x_name, own=OWN
+        sys.argv[1:], file, datasets, series, fractions, seeds, run, x_name=x_name, own=OWN
     )

@@ -93,6 +93,11 @@ def noise_views_summary(records):
     return f"{of_methods} {robustness_text.noise_weight(records)}".strip()
 
 
+def label_noise_summary(records):
+    of_methods = robustness_text.methods(records, robustness_text.wrong_labels)
+    return f"{of_methods} {robustness_text.left_out(records, label_noise.LEAVE_OUT)}".strip()
+
+
 ROBUSTNESS = {
     "missing_views": RobustnessStudy(
         missing_views,
@@ -104,11 +109,11 @@ ROBUSTNESS = {
     ),
     "label_noise": RobustnessStudy(
         label_noise,
-        compared.SERIES,
-        compared.TITLES,
+        label_noise.ALL_SERIES,
+        label_noise.ALL_TITLES,
         compared.OWN,
         "Accuracy of each method by the fraction of wrong labels",
-        lambda records: robustness_text.methods(records, robustness_text.wrong_labels),
+        label_noise_summary,
     ),
     "noise_views": RobustnessStudy(
         noise_views,

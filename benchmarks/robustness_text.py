@@ -6,6 +6,7 @@ have.
 
 import numpy as np
 from compared import OWN, TITLES
+from formatting import signed
 from paired_gains import above, average, chosen, data_sets, gains
 
 from manyview.report.study.results import dataset_title
@@ -107,6 +108,27 @@ def _losses(records, worst):
     return (
         f"Change against clean data in points, averaged over {data_sets(own)}: manyview "
         f"{average(own):+.1f}{written}."
+    )
+
+
+def left_out(records, series):
+    """Return what leaving doubted labels out gains over using all, and what the audit finds."""
+    changes, found, doubted, wrong = [], 0, 0, 0
+    for fraction in sorted({one["fraction"] for one in chosen(records, series=series)}):
+        own = chosen(records, series=series, fraction=fraction)
+        points = gains(own, chosen(records, series=OWN, fraction=fraction))
+        if points:
+            changes.append(f"{signed(average(points))} with {fraction:.0%} wrong")
+        found += sum(one["n_found"] for one in own)
+        doubted += sum(one["n_doubted"] for one in own)
+        wrong += sum(one["n_wrong"] for one in own)
+    if not changes or not wrong or not doubted:
+        return ""
+    return (
+        f"Leaving out the labels that the audit doubts changes the accuracy of manyview by "
+        f"{', '.join(changes)} (mean of {data_sets(points)}). Over all fits the audit finds "
+        f"{found / wrong:.0%} of the wrong labels, and {found / doubted:.0%} of the labels it "
+        "doubts are wrong."
     )
 
 

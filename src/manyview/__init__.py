@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.integrations.omics import annotate
     from manyview.integrations.per_view import PerView
     from manyview.integrations.pyg import from_pyg, to_pyg
+    from manyview.label_audit.audit import LabelIssues
     from manyview.methods import METHODS, register_method
     from manyview.self_training.pseudo_labels import PseudoLabeler
     from manyview.system.config import config_context, get_config, set_config
@@ -55,6 +56,7 @@ _MODULES = {
     "GraphLearningConfig": "manyview.estimators.parameters",
     "InputError": "manyview.errors",
     "LabelHidingSplit": "manyview.data.cross_validation",
+    "LabelIssues": "manyview.label_audit.audit",
     "METHODS": "manyview.methods",
     "MGCNDNSClassifier": "manyview.estimators.mgcn_dns",
     "MLflowCallback": "manyview.callbacks.mlflow",
@@ -98,6 +100,7 @@ __all__ = [
     "GraphLearningConfig",
     "InputError",
     "LabelHidingSplit",
+    "LabelIssues",
     "MGCNDNSClassifier",
     "MLflowCallback",
     "ManyviewClassifier",

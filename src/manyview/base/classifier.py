@@ -40,7 +40,7 @@ GRAPHS = ("fused", "refined", "selected", "learned")
 LEARNED = (  # attributes that the summary of a fit repeats
     "n_neighbors", "scaling", "neighbor_recall", "training_curve", "objective", "n_networks",
     "stages", "view_weights", "view_graphs", "node_confidence", "threshold", "temperature",
-    "calibration",
+    "calibration", "label_issues",
 )  # fmt: skip
 OTHER_CLASS = -2  # number of a class that no labeled sample has
 
@@ -84,6 +84,7 @@ class MultiViewClassifier(CallbackMixin, ShiftChecksMixin, ClassifierMixin, Base
     threshold_: float | None = None
     temperature_: Any = None  # float
     calibration_: Any = None
+    label_issues_: Any = None
     _is_unfinished: bool = False  # whether a callback got it in the middle of a fit
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -58,6 +58,8 @@ class FitSummary:
         Of node selection.
     temperature, calibration
         What logits are divided by, and the held-out labels it was fitted on.
+    label_issues
+        How probably each given label is wrong.
     """
 
     n_neighbors: int | None = None
@@ -76,3 +78,4 @@ class FitSummary:
     threshold: float | None = None
     temperature: float | None = None
     calibration: Any = None
+    label_issues: Any = None

@@ -14,7 +14,7 @@ import typer
 from manyview.cli.bench import bench_app
 from manyview.cli.console import print_json, print_text, width
 from manyview.cli.options import INTERRUPTED, AsJson, DataDir, argument, examples, make_app
-from manyview.cli.runs import explain, fit, predict, propose
+from manyview.cli.runs import audit, explain, fit, predict, propose
 from manyview.cli.tuning import tune
 from manyview.errors import InputError, ManyviewError, is_out_of_memory, out_of_memory
 from manyview.system.files import finished_paths
@@ -46,6 +46,10 @@ EXAMPLES = {
     explain: (
         "manyview explain runs/mine",
         "manyview explain runs/mine --sample s17",
+    ),
+    audit: (
+        "manyview audit runs/mine",
+        "manyview audit runs/mine --out doubts.csv",
     ),
     tune: (
         "manyview tune tables --labels labels.csv --minutes 30",

@@ -1,4 +1,4 @@
-"""The verbs `fit`, `predict`, `explain` and `propose`: a run, and what to do with it."""
+"""The verbs `fit`, `predict`, `explain`, `audit` and `propose`: a run, and what to do with it."""
 
 import sys
 from pathlib import Path
@@ -168,6 +168,44 @@ def explain(
         print_json(reasons.document())
     else:
         print_text(reasons_text(reasons, width()))
+
+
+@with_options
+def audit(
+    *,
+    run: Run,
+    out: Annotated[
+        Path | None,
+        path_option("FILE", "CSV of all labels: sample_id, given, suggested, probability_wrong."),
+    ] = None,
+    output: OutputOptions,
+) -> None:
+    """List the given labels of RUN that are probably wrong.
+
+    Each label was predicted from all others, by its sample's features and neighbors.
+    """
+    from manyview.report.run.audit_text import audit_text
+    from manyview.runs.auditing import audit_run, check_unedited
+    from manyview.system.files import (
+        check_writable,
+        is_replaced,
+        is_standard_output,
+        write_whole,
+    )
+
+    if out is not None:
+        check_writable(out)
+        check_unedited(out)
+    replaced = is_replaced(out)
+    found = audit_run(run)
+    if out is not None:
+        check_unedited(out)  # again: someone may have edited it meanwhile
+        write_whole(out, found.csv())
+    output.show(
+        lambda: found.document(out),
+        lambda: audit_text(found, width(), out, replaced=replaced),
+        err=is_standard_output(out),
+    )
 
 
 @with_options

@@ -3,8 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+
 from manyview.base.method_card import MethodCard
 from manyview.base.parameters import Group, group_of
+from manyview.data.labels import UNKNOWN
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.errors import InputError
@@ -14,6 +17,10 @@ from manyview.estimators.parameters import (
     CalibrationConfig,
     NeighborGraph,
 )
+from manyview.graphs.edge_overlap import overlap_weights
+from manyview.label_audit.audit import LabelIssues, audit_labels
+from manyview.network.prepared import PreparedInputs
+from manyview.network.spectral import propagated_features
 from manyview.self_training.pseudo_labels import PseudoLabeler
 from manyview.validation import Choice, Constraint, OrChoice, WholeNumber, check_constraints
 
@@ -54,6 +61,11 @@ class ManyviewClassifier(NetworkClassifier):
         together with its weights, at most half of `max_epochs`. Until the weights have converged
         the graph is fixed, which makes an epoch several times faster. None learns both in all
         epochs of all networks.
+    label_audit
+        "report" predicts each label from all others first and reports those that are probably
+        wrong (`label_issues_`); all labels are used. "leave-out" trains without labels that are
+        more probably wrong than right, which helps where some are; where wrong labels cannot be
+        told from wrong predictions, it uses all. None skips the audit.
     graph
         How the neighbor graph of each view is built; None takes the defaults of `NeighborGraph`.
     scaling
@@ -88,6 +100,7 @@ class ManyviewClassifier(NetworkClassifier):
     n_networks_ : int, number of networks trained one after the other
     training_curve_ : loss and accuracy on the labeled samples by epoch, of the last network
     temperature_ : float, what logits are divided by
+    label_issues_ : how probably each given label is wrong, see `LabelIssues`; None without audit
 
     All others are those of `MGCNDNSClassifier`, of the last network.
 
@@ -107,6 +120,7 @@ class ManyviewClassifier(NetworkClassifier):
     pseudo_labeler: PseudoLabeler | None = None
     early_fusion: bool = True
     graph_epochs: int | None = 15
+    label_audit: str | None = "report"
     scaling: Scaling = "auto"
 
     card = MethodCard(
@@ -117,7 +131,7 @@ class ManyviewClassifier(NetworkClassifier):
         cost="edges x classes per epoch, x hidden while the graph is learned; two networks",
         version=2,
     )
-    record_types = (*NetworkClassifier.record_types, MGCNDNSClassifier)
+    record_types = (*NetworkClassifier.record_types, LabelIssues, MGCNDNSClassifier)
     _parameter_groups: ClassVar[dict[str, Group]] = {
         "estimator": group_of(MGCNDNSClassifier),
         "pseudo_labeler": group_of(PseudoLabeler),
@@ -131,6 +145,7 @@ class ManyviewClassifier(NetworkClassifier):
         "initial_teacher": Choice(("linear", "network")),
         "early_fusion": Choice((True, False)),
         "graph_epochs": OrChoice((None,), WholeNumber(at_least=0)),
+        "label_audit": Choice(("report", "leave-out", None)),
     }
 
     @property
@@ -161,6 +176,12 @@ class ManyviewClassifier(NetworkClassifier):
                     parameter=f"estimator__{name}",
                 )
 
+    def check_learned(self) -> None:
+        """Refuse a label audit of other samples or classes, too."""
+        super().check_learned()
+        if self.label_issues_ is not None:
+            self.label_issues_.check(*self.label_distributions_.shape)
+
     def _network_estimator(self) -> MGCNDNSClassifier:
         inner = self.parameter_group("estimator")
         if not isinstance(inner, MGCNDNSClassifier):
@@ -178,6 +199,20 @@ class ManyviewClassifier(NetworkClassifier):
             "initial_teacher": self.initial_teacher,
             "pseudo_labeler": self.parameter_group("pseudo_labeler"),
         }
+
+    def _audit(self, prepared: PreparedInputs, y_encoded: np.ndarray) -> np.ndarray:
+        self.label_issues_ = None
+        if self.label_audit is None:
+            return y_encoded
+        rows = np.flatnonzero(y_encoded != UNKNOWN)
+        weights = overlap_weights(prepared.graphs)
+        features = propagated_features(prepared.teacher_inputs, weights, rows)
+        issues = self.label_issues_ = audit_labels(features, rows, y_encoded[rows])
+        if self.label_audit == "report":
+            return y_encoded
+        y_used = y_encoded.copy()
+        y_used[rows[~issues.is_trusted]] = UNKNOWN
+        return y_used
 
     def _has_early_fusion(self) -> bool:
         return self.early_fusion and self.max_iter > 0

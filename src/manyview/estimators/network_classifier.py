@@ -149,7 +149,8 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         )
         prepared = self._prepare(views, generator, context)
         with threads_for(len(views)):
-            network, is_complete = self._learn(prepared, y_encoded, generator, context, earlier)
+            y_used = self._audit(prepared, y_encoded)
+            network, is_complete = self._learn(prepared, y_used, generator, context, earlier)
             self.inductive_state_ = freeze(
                 prepared.views,
                 views.positions,
@@ -168,6 +169,10 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
                 self.classes_,
                 weights_of(network),
             )
+
+    def _audit(self, prepared: PreparedInputs, y_encoded: np.ndarray) -> np.ndarray:
+        """Return the class numbers to learn from; a child may leave doubtful labels out."""
+        return y_encoded
 
     def _learn(
         self,

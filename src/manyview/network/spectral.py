@@ -126,11 +126,8 @@ def linear_probabilities(
     y_encoded : [sample], class numbers, -1 where unknown
     class_weight : [class]
     """
-    support, view_weights, features, center = inputs
-    weights = torch.from_numpy(graph_weights).to(view_weights)
-    graph = weigh_views(view_weights, weights, support.view_masks)
-    model = SpectralRegression(support, graph, features, center, **PROPAGATION)
-    unused = torch.Generator(device=graph.device)
+    model = _spectral_regression(inputs, graph_weights)
+    unused = torch.Generator(device=model.graph.device)
     with catch_warnings():
         simplefilter("ignore", ConvergenceWarning)  # this is not the training that the user set up
         head, curve = model.fit(
@@ -145,3 +142,28 @@ def linear_probabilities(
     if curve.stopped == "interrupted":
         raise KeyboardInterrupt
     return softmax(model.logits(head).cpu().numpy())
+
+
+def propagated_features(
+    inputs: NetworkInputs, graph_weights: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
+    """Return what the regression of `linear_probabilities` sees of some samples: [row, feature]."""
+    model = _spectral_regression(inputs, graph_weights)
+    places = torch.from_numpy(rows).to(model.graph.device)
+    features = diffuse_rows(
+        model.support,
+        model.graph,
+        model.features,
+        model.center,
+        places,
+        n_steps=model.n_steps,
+        alpha=model.alpha,
+    )
+    return np.asarray(features.cpu().numpy())
+
+
+def _spectral_regression(inputs: NetworkInputs, graph_weights: np.ndarray) -> SpectralRegression:
+    support, view_weights, features, center = inputs
+    weights = torch.from_numpy(graph_weights).to(view_weights)
+    graph = weigh_views(view_weights, weights, support.view_masks)
+    return SpectralRegression(support, graph, features, center, **PROPAGATION)

@@ -33,6 +33,7 @@ from manyview.runs.records import (
     HISTORY_NAME,
     PREDICTIONS_NAME,
     RUN_NAME,
+    AuditRecord,
     CalibrationRecord,
     ClassRecord,
     DataRecord,
@@ -200,10 +201,25 @@ def _record(
         least_confident=_least_confident(data, model.transduction_, probabilities, ~is_labeled),
         scores=score(model.transduction_, data.labels, ~is_labeled),
         warnings=tuple(messages),
+        audit=_audit(summary, leaves_out=model.get_params().get("label_audit") == "leave-out"),
         calibration=_calibration(summary),
         abstention=describe_abstention(
             model.transduction_, probabilities, settings.abstain_below, data.labels, ~is_labeled
         ),
+    )
+
+
+def _audit(summary: FitSummary, *, leaves_out: bool) -> AuditRecord | None:
+    found = summary.label_issues
+    if found is None:
+        return None
+    return AuditRecord(
+        n_labels=len(found.samples),
+        n_suspicious=int(found.is_suspicious.sum()),
+        n_left_out=int((~found.is_trusted).sum()) if leaves_out else 0,
+        wrong_fraction=found.wrong_fraction,
+        wrong_interval=found.wrong_interval,
+        is_conclusive=found.is_conclusive,
     )
 
 

@@ -133,6 +133,29 @@ class CalibrationRecord:
 
 
 @dataclass(frozen=True)
+class AuditRecord:
+    """Summary of the label audit.
+
+    Attributes
+    ----------
+    n_labels, n_suspicious, n_left_out
+        Given labels, those that are more probably wrong than right, and those that the fit did
+        not use.
+    wrong_fraction, wrong_interval
+        Estimated rate of wrong labels with its 95% interval.
+    is_conclusive
+        Whether wrong labels could be told from wrong predictions.
+    """
+
+    n_labels: int
+    n_suspicious: int
+    n_left_out: int
+    wrong_fraction: float
+    wrong_interval: tuple[float, float]
+    is_conclusive: bool
+
+
+@dataclass(frozen=True)
 class Run:
     """One method fitted once on one data set, and the folder that holds the result.
 
@@ -150,6 +173,8 @@ class Run:
         The unlabeled samples with the lowest probabilities.
     scores
         On the hidden labels; None without hidden labels.
+    audit
+        Summary of the label audit; None without one.
     calibration
         None if the probabilities were not calibrated.
     abstention
@@ -168,6 +193,7 @@ class Run:
     least_confident: tuple[LeastConfident, ...]
     scores: Scores | None
     warnings: tuple[str, ...]
+    audit: AuditRecord | None = None
     calibration: CalibrationRecord | None = None
     abstention: Abstention | None = None
 
@@ -216,6 +242,7 @@ class Run:
             "view_importance": self.view_importance,
             "least_confident": [asdict(one) for one in self.least_confident],
             "scores": None if self.scores is None else asdict(self.scores),
+            "audit": None if self.audit is None else asdict(self.audit),
             "calibration": None if self.calibration is None else asdict(self.calibration),
             "abstention": None if self.abstention is None else asdict(self.abstention),
             "warnings": list(self.warnings),

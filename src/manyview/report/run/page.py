@@ -80,7 +80,7 @@ def run_page(run: Run, data: Dataset, labels: np.ndarray, model: MultiViewClassi
         explain = partial(explainer.explain, names=names, with_sources=False)
         effects = explainer.view_effects(np.where(facts.is_scored, facts.truth, UNKNOWN))
     sections = [
-        review_section(facts, last, view_graphs, explain),
+        review_section(facts, last, view_graphs, explain, summary.label_issues),
         map_section(facts),
         probability_section(facts),
         reliability_section(run, facts, summary),

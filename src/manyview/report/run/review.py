@@ -7,6 +7,7 @@ from markupsafe import Markup
 from scipy import sparse
 
 from manyview.explain.records import Explanation
+from manyview.label_audit.audit import LabelIssues
 from manyview.report.html.markup import render
 from manyview.report.html.page import Section, section
 from manyview.report.html.tables import Column, HtmlCell, table
@@ -16,6 +17,7 @@ from manyview.report.run.facts import NO_CLASS, SampleFacts, Supporter, agreemen
 N_CHECKED, N_FIRST = 30, 8
 N_SUPPORTERS = 3
 N_CONTRADICTED = 10
+N_DOUBTED = 50
 AGREEMENT = "fraction of the edge weight that goes to samples with the same prediction"
 STRONGEST = (
     "The last column lists the strongest neighbors: label, name, and the views in which they are "
@@ -33,25 +35,31 @@ def review_section(
     graph: sparse.csr_array | None,
     view_graphs: Mapping[str, sparse.csr_array],
     explain: Callable[[int], Explanation] | None = None,
+    issues: LabelIssues | None = None,
 ) -> Section | None:
-    """List the least certain samples, and given labels that the predictions contradict.
+    """List the least certain samples, and given labels that are probably wrong.
 
-    With `explain`, each neighbor comes with its contribution to the prediction.
+    With `explain`, each neighbor comes with its contribution to the prediction. Where the label
+    audit, `issues`, doubts none, the labels are those that the predictions contradict.
     """
-    least, contradicted = facts.least_certain(N_CHECKED), facts.contradicted(N_CONTRADICTED)
+    least, doubted = facts.least_certain(N_CHECKED), None
+    if issues is not None and issues.is_suspicious.any():
+        doubted = _second_look(facts, issues)
+    elif len(rows := facts.contradicted(N_CONTRADICTED)):
+        doubted = _contradicted(facts, rows)
     parts = []
     if len(least):
-        hide = not len(contradicted)
+        hide = doubted is None
         parts.append(_least_certain(facts, least, graph, view_graphs, explain, hide_caption=hide))
-    if len(contradicted):
-        parts.append(_contradicted(facts, contradicted))
+    if doubted is not None:
+        parts.append(doubted)
     if not parts:
         return None
     intro = "These predictions are the least certain. Labels for these samples help most."
     if graph is not None:
         intro += f" Agreement is the {AGREEMENT}. {STRONGEST if explain is None else REASONS}"
     if not len(least):
-        intro = "The method predicts another class for these labeled samples."
+        intro = "These given labels are worth a second look."
     return section("Check these first", *parts, intro=intro)
 
 
@@ -107,6 +115,30 @@ def _least_certain(
         n_first=N_FIRST,
         as_cards=True,
         hide_caption=hide_caption,
+    )
+
+
+def _second_look(facts: SampleFacts, issues: LabelIssues) -> Markup:
+    """List the labels that are more probably wrong than right."""
+    places = issues.ranked[: min(int(issues.is_suspicious.sum()), N_DOUBTED)].tolist()
+    return table(
+        "Labels worth a second look",
+        [
+            Column("sample"),
+            Column("given"),
+            Column("suggested"),
+            Column("wrong", True, "probability that the given label is wrong"),
+        ],
+        [
+            [
+                facts.ids[issues.samples[place]],
+                facts.names[issues.y_encoded[place]],
+                facts.names[issues.suggested[place]],
+                f"{issues.wrong[place]:.0%}",
+            ]
+            for place in places
+        ],
+        n_first=N_FIRST,
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from manyview.data.label_values import shown_names
 from manyview.explain.records import Evidence, Explanation, ViewEffect
 from manyview.report.layout import set_sections, set_table, signed
+from manyview.report.run.audit_text import audit_lines
 from manyview.runs.annotated_copy import COPY_STEM
 from manyview.runs.explaining import RunReasons
 from manyview.runs.predicting import Prediction
@@ -45,6 +46,7 @@ def run_text(run: Run, width: int, *, has_report: bool = False) -> str:
             "Result",
             [
                 _result_line(run),
+                *audit_lines(run),
                 *_calibration_lines(run),
                 "",
                 _view_table(run),

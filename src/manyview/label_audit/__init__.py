@@ -1,0 +1,1 @@
+"""Given labels that are probably wrong."""

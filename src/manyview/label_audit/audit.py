@@ -1,0 +1,159 @@
+"""The label audit: which given labels are probably wrong, before any network is trained.
+
+features of the labeled samples -> leave_one_out_scores -> fit_noise_model -> LabelIssues
+
+Predictions that err look like labels that are wrong. The audit doubts labels only where it can
+tell the two apart: a model with wrong labels must explain the labels clearly better than one
+without, its predictions must be nearly certain, it must not call most labels wrong, and there must
+be several labels per class.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from manyview.label_audit.leave_one_out import leave_one_out_scores
+from manyview.label_audit.noise_model import NoiseModel, all_right_model, fit_noise_model
+
+PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+# When wrong labels are believed in; chosen on 20 data sets with and without them.
+MIN_EVIDENCE = 1.5  # logarithm of the ratio of the two models' densities
+MIN_CERTAINTY = 0.88  # mean probability of the likeliest class, before the label is looked at
+MAX_WRONG = 0.4  # fraction of the labels
+MIN_LABELS_PER_CLASS = 5.0  # on average
+SUSPICIOUS = 0.5
+N_PROTECTED = 2  # labels of each class that are always trusted
+
+
+@dataclass(frozen=True)
+class LabelIssues:
+    """How probably each given label is wrong.
+
+    Every label was predicted from all others, by the features of its sample and of its neighbors.
+
+    Attributes
+    ----------
+    samples
+        [label] row numbers of the labeled samples.
+    y_encoded, suggested
+        [label] class number as given, and of the most probable other class.
+    wrong
+        [label] probability that the label is wrong.
+    is_trusted
+        [label] whether to learn from it: it is more probably right than wrong, or one of the two
+        best of its class.
+    is_conclusive
+        Whether the audit could tell wrong labels from wrong predictions; otherwise no label is
+        doubted.
+    """
+
+    samples: np.ndarray
+    y_encoded: np.ndarray
+    suggested: np.ndarray
+    wrong: np.ndarray
+    is_trusted: np.ndarray
+    is_conclusive: bool
+
+    def check(self, n_samples: int, n_classes: int) -> None:
+        """Refuse arrays of a model file that do not fit together."""
+        n_labels = len(self.samples)
+        arrays = (self.y_encoded, self.suggested, self.wrong, self.is_trusted)
+        if any(array.shape != (n_labels,) for array in arrays) or not n_labels:
+            raise ValueError("label_issues_ must have one entry per label in each array")
+        for numbers, below in ((self.samples, n_samples), (self.y_encoded, n_classes),
+                               (self.suggested, n_classes)):  # fmt: skip
+            if numbers.dtype.kind != "i" or numbers.min() < 0 or numbers.max() >= below:
+                raise ValueError("label_issues_ must name samples and classes of the model")
+        if self.is_trusted.dtype != bool or self.wrong.min() < 0 or self.wrong.max() > 1:
+            raise ValueError("label_issues_ must hold probabilities")
+
+    @property
+    def is_suspicious(self) -> np.ndarray:
+        """[label] whether it is more probably wrong than right."""
+        return np.asarray(self.wrong > SUSPICIOUS)
+
+    @property
+    def ranked(self) -> np.ndarray:
+        """[label] places in `samples`, the label that is most probably wrong first."""
+        return np.argsort(-self.wrong, kind="stable")
+
+    @property
+    def wrong_fraction(self) -> float:
+        """Expected fraction of wrong labels."""
+        return float(self.wrong.mean())
+
+    @property
+    def wrong_interval(self) -> tuple[float, float]:
+        """95% interval of the rate of wrong labels where these labels came from.
+
+        Wilson's interval, widened by the uncertainty about the single labels.
+        """
+        n_labels, rate, z = len(self.wrong), self.wrong_fraction, 1.96
+        variance = (rate * (1 - rate) + (self.wrong * (1 - self.wrong)).mean()) / n_labels
+        middle = (rate + z**2 / (2 * n_labels)) / (1 + z**2 / n_labels)
+        spread = z / (1 + z**2 / n_labels) * np.sqrt(variance + z**2 / (4 * n_labels**2))
+        return max(float(middle - spread), 0.0), min(float(middle + spread), 1.0)
+
+
+def audit_labels(features: np.ndarray, samples: np.ndarray, y_encoded: np.ndarray) -> LabelIssues:
+    """Compute how probably each label is wrong.
+
+    Parameters
+    ----------
+    features
+        [label, feature] of the labeled samples; similar samples should have similar features.
+    samples
+        [label] their row numbers.
+    y_encoded
+        [label] class numbers; every class has a label.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat([0, 1, 2], 20)
+    >>> features = np.eye(3)[truth] + 0.1 * rng.normal(size=(60, 3))
+    >>> given = truth.copy()
+    >>> given[[0, 1, 2, 30]] = [1, 1, 2, 0]
+    >>> issues = audit_labels(features, np.arange(60), given)
+    >>> issues.samples[issues.is_suspicious].tolist(), issues.suggested[30]
+    ([0, 1, 2, 30], np.int64(1))
+    """
+    n_classes = int(y_encoded.max()) + 1
+    right, noisy = _best_models(features, y_encoded, n_classes)
+    is_believed = (
+        len(y_encoded) >= MIN_LABELS_PER_CLASS * n_classes
+        and noisy.log_density - right.log_density >= MIN_EVIDENCE
+        and noisy.certainty >= MIN_CERTAINTY
+        and noisy.wrong(y_encoded).mean() <= MAX_WRONG
+    )
+    wrong = (noisy if is_believed else right).wrong(y_encoded)
+    others = np.where(np.eye(n_classes, dtype=bool)[y_encoded], -1.0, noisy.of_true)
+    return LabelIssues(
+        samples,
+        y_encoded,
+        others.argmax(axis=1),
+        wrong,
+        _is_trusted(wrong, y_encoded),
+        bool(is_believed),
+    )
+
+
+def _best_models(
+    features: np.ndarray, y_encoded: np.ndarray, n_classes: int
+) -> tuple[NoiseModel, NoiseModel]:
+    """Return the likeliest model without wrong labels and with, each over all penalties."""
+    scored = list(leave_one_out_scores(features, y_encoded, n_classes, PENALTIES))
+    right, noisy = (
+        max((fit(scores, y_encoded) for scores in scored), key=lambda model: model.log_density)
+        for fit in (all_right_model, fit_noise_model)
+    )
+    return right, noisy
+
+
+def _is_trusted(wrong: np.ndarray, y_encoded: np.ndarray) -> np.ndarray:
+    """Trust labels that are not suspicious, and the best of each class."""
+    is_trusted = wrong <= SUSPICIOUS
+    for number in np.unique(y_encoded):
+        own = np.flatnonzero(y_encoded == number)
+        is_trusted[own[np.argsort(wrong[own], kind="stable")[:N_PROTECTED]]] = True
+    return is_trusted
