@@ -8,9 +8,9 @@ import manyview
 
 PUBLIC_NAMES = [
     "CalibrationConfig", "DataFileError", "Dataset", "FitContext", "FitSummary",
-    "GraphLearningConfig", "InputError", "LabelHidingSplit", "METHODS", "MGCNDNSClassifier",
-    "MLflowCallback", "ManyviewClassifier", "ManyviewError", "MethodCard", "MultiView",
-    "MultiViewClassifier", "NeighborGraph", "NodeSelectionConfig", "PerView", "PseudoLabeler",
+    "GraphLearningConfig", "InputError", "LabelHidingSplit", "LabelIssues", "METHODS",
+    "MGCNDNSClassifier", "MLflowCallback", "ManyviewClassifier", "ManyviewError", "MethodCard",
+    "MultiView", "MultiViewClassifier", "NeighborGraph", "NodeSelectionConfig", "PerView", "PseudoLabeler",
     "SCORERS", "TensorBoardCallback", "TrainingConfig", "TransductiveViews", "__version__",
     "annotate", "config_context", "draw_labeled", "from_pyg", "get_config", "hide_labels",
     "load_dataset", "make_multiview_classification", "propose_labels", "read_views",
