@@ -11,9 +11,9 @@ PUBLIC_NAMES = [
     "GraphLearningConfig", "InputError", "LabelHidingSplit", "LabelIssues", "METHODS",
     "MGCNDNSClassifier", "MLflowCallback", "ManyviewClassifier", "ManyviewError", "MethodCard",
     "MultiView", "MultiViewClassifier", "NeighborGraph", "NodeSelectionConfig", "PerView",
-    "PseudoLabeler", "SCORERS", "TensorBoardCallback", "TrainingConfig", "TransductiveViews", "__version__",
-    "annotate", "config_context", "draw_labeled", "from_pyg", "get_config", "hide_labels",
-    "load_dataset", "make_multiview_classification", "propose_labels", "read_views",
+    "PseudoLabeler", "SCORERS", "TensorBoardCallback", "TrainingConfig", "TransductiveViews",
+    "__version__", "annotate", "config_context", "draw_labeled", "from_pyg", "get_config",
+    "hide_labels", "load_dataset", "make_multiview_classification", "propose_labels", "read_views",
     "register_method", "set_config", "to_pyg", "tune",
 ]  # fmt: skip
 
