@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from manyview.base.method_card import MethodCard
 from manyview.base.parameters import Group, group_of
@@ -17,7 +19,6 @@ from manyview.estimators.parameters import (
     CalibrationConfig,
     NeighborGraph,
 )
-from manyview.graphs.edge_overlap import overlap_weights
 from manyview.label_audit.audit import LabelIssues, audit_labels
 from manyview.network.prepared import PreparedInputs
 from manyview.network.spectral import propagated_features
@@ -200,19 +201,20 @@ class ManyviewClassifier(NetworkClassifier):
             "pseudo_labeler": self.parameter_group("pseudo_labeler"),
         }
 
-    def _audit(self, prepared: PreparedInputs, y_encoded: np.ndarray) -> np.ndarray:
+    def _audit(
+        self, prepared: PreparedInputs, y_encoded: np.ndarray
+    ) -> tuple[np.ndarray, Tensor | None]:
         self.label_issues_ = None
         if self.label_audit is None:
-            return y_encoded
+            return y_encoded, None
         rows = np.flatnonzero(y_encoded != UNKNOWN)
-        weights = overlap_weights(prepared.graphs)
-        features = propagated_features(prepared.teacher_inputs, weights, rows)
-        issues = self.label_issues_ = audit_labels(features, rows, y_encoded[rows])
+        features = propagated_features(prepared.teacher_inputs, prepared.graph_weights, rows)
+        issues = self.label_issues_ = audit_labels(features.cpu().numpy(), rows, y_encoded[rows])
         if self.label_audit == "report":
-            return y_encoded
+            return y_encoded, features
         y_used = y_encoded.copy()
         y_used[rows[~issues.is_trusted]] = UNKNOWN
-        return y_used
+        return y_used, features[torch.from_numpy(issues.is_trusted).to(features.device)]
 
     def _has_early_fusion(self) -> bool:
         return self.early_fusion and self.max_iter > 0

@@ -9,6 +9,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
+from torch import Tensor
 
 from manyview.base.parameters import NestedParameters
 from manyview.base.summary import StageRecord
@@ -149,8 +150,10 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         )
         prepared = self._prepare(views, generator, context)
         with threads_for(len(views)):
-            y_used = self._audit(prepared, y_encoded)
-            network, is_complete = self._learn(prepared, y_used, generator, context, earlier)
+            y_used, labeled_features = self._audit(prepared, y_encoded)
+            network, is_complete = self._learn(
+                prepared, y_used, generator, context, earlier, labeled_features
+            )
             self.inductive_state_ = freeze(
                 prepared.views,
                 views.positions,
@@ -170,9 +173,14 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
                 weights_of(network),
             )
 
-    def _audit(self, prepared: PreparedInputs, y_encoded: np.ndarray) -> np.ndarray:
-        """Return the class numbers to learn from; a child may leave doubtful labels out."""
-        return y_encoded
+    def _audit(
+        self, prepared: PreparedInputs, y_encoded: np.ndarray
+    ) -> tuple[np.ndarray, Tensor | None]:
+        """Return the class numbers to learn from; a child may leave doubtful labels out.
+
+        With them comes what it computed for this: the labeled samples' propagated features.
+        """
+        return y_encoded, None
 
     def _learn(
         self,
@@ -181,9 +189,10 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         generator: torch.Generator,
         context: FitContext,
         earlier: LearnedWeights | None,
+        labeled_features: Tensor | None,
     ) -> tuple[MGCNDNS, bool]:
         """Train, calibrate and set what was learned; return the network, whether it is final."""
-        result = self._train(prepared, y_encoded, generator, context, earlier)
+        result = self._train(prepared, y_encoded, generator, context, earlier, labeled_features)
         network, self.training_curve_ = result.network, result.curve
         if not result.is_complete:  # it may have learned on the early-fusion graph, too
             network.fusion = network.fusion.of_first(len(prepared.view_graphs))
@@ -200,6 +209,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         generator: torch.Generator,
         context: FitContext,
         earlier: LearnedWeights | None = None,
+        labeled_features: Tensor | None = None,
     ) -> SelfTrainingResult:
         """Train on class numbers, -1 where unknown, from `earlier` weights where given."""
         class_weight = class_weights(self.class_weight, self.classes_, y_encoded)
@@ -222,6 +232,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             class_weight=class_weight,
             generator=generator,
             is_warm=earlier is not None,
+            labeled_features=labeled_features,
             **self._self_training(),
         )
 

@@ -8,6 +8,7 @@ without, its predictions must be nearly certain, it must not call most labels wr
 be several labels per class.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,15 +120,19 @@ def audit_labels(features: np.ndarray, samples: np.ndarray, y_encoded: np.ndarra
     ([0, 1, 2, 30], np.int64(1))
     """
     n_classes = int(y_encoded.max()) + 1
-    right, noisy = _best_models(features, y_encoded, n_classes)
+    scored = list(leave_one_out_scores(features, y_encoded, n_classes, PENALTIES))
+    right = _likeliest(all_right_model, scored, y_encoded)
+    noisy = right
+    if len(y_encoded) >= MIN_LABELS_PER_CLASS * n_classes:
+        noisy = _likeliest(fit_noise_model, scored, y_encoded)
     is_believed = (
-        len(y_encoded) >= MIN_LABELS_PER_CLASS * n_classes
-        and noisy.log_density - right.log_density >= MIN_EVIDENCE
+        noisy.log_density - right.log_density >= MIN_EVIDENCE
         and noisy.certainty >= MIN_CERTAINTY
         and noisy.wrong(y_encoded).mean() <= MAX_WRONG
     )
     wrong = (noisy if is_believed else right).wrong(y_encoded)
-    others = np.where(np.eye(n_classes, dtype=bool)[y_encoded], -1.0, noisy.of_true)
+    chances = noisy.of_true if is_believed else right.probabilities
+    others = np.where(np.eye(n_classes, dtype=bool)[y_encoded], -1.0, chances)
     return LabelIssues(
         samples,
         y_encoded,
@@ -138,16 +143,13 @@ def audit_labels(features: np.ndarray, samples: np.ndarray, y_encoded: np.ndarra
     )
 
 
-def _best_models(
-    features: np.ndarray, y_encoded: np.ndarray, n_classes: int
-) -> tuple[NoiseModel, NoiseModel]:
-    """Return the likeliest model without wrong labels and with, each over all penalties."""
-    scored = list(leave_one_out_scores(features, y_encoded, n_classes, PENALTIES))
-    right, noisy = (
-        max((fit(scores, y_encoded) for scores in scored), key=lambda model: model.log_density)
-        for fit in (all_right_model, fit_noise_model)
-    )
-    return right, noisy
+def _likeliest(
+    fit: Callable[[np.ndarray, np.ndarray], NoiseModel],
+    scored: Sequence[np.ndarray],
+    y_encoded: np.ndarray,
+) -> NoiseModel:
+    """Return the likeliest of the models that fit the scores by each penalty."""
+    return max((fit(scores, y_encoded) for scores in scored), key=lambda one: one.log_density)
 
 
 def _is_trusted(wrong: np.ndarray, y_encoded: np.ndarray) -> np.ndarray:

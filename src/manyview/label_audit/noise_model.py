@@ -35,19 +35,24 @@ class NoiseModel:
         What scores are multiplied by.
     table
         [class, class] probability that a sample of one class is given the label of another.
+    probabilities
+        [label, class] of the true class, by the scores alone.
     of_true
-        [label, class] probability of the true class, given scores and label.
-    certainty
-        Mean probability of the likeliest class by the scores alone.
+        [label, class] of the true class, given the label, too.
     log_density
         Logarithm of likelihood and prior.
     """
 
     sharpness: float
     table: np.ndarray
+    probabilities: np.ndarray
     of_true: np.ndarray
-    certainty: float
     log_density: float
+
+    @property
+    def certainty(self) -> float:
+        """Mean probability of the likeliest class, by the scores alone."""
+        return float(self.probabilities.max(axis=1).mean())
 
     def wrong(self, y_encoded: np.ndarray) -> np.ndarray:
         """Return the probability that each label is wrong: [label]."""
@@ -84,8 +89,8 @@ def fit_noise_model(scores: np.ndarray, y_encoded: np.ndarray) -> NoiseModel:
     return NoiseModel(
         sharpness,
         table,
+        probabilities,
         _of_true(scores, y_encoded, sharpness, table),
-        float(probabilities.max(axis=1).mean()),
         float(np.log(likelihood).sum()) + log_prior,
     )
 
@@ -98,8 +103,7 @@ def all_right_model(scores: np.ndarray, y_encoded: np.ndarray) -> NoiseModel:
     probabilities = softmax(sharpness * scores)
     likelihood = (probabilities * given).sum(axis=1)
     density = float(np.log(np.maximum(likelihood, np.finfo(float).tiny)).sum())
-    certainty = float(probabilities.max(axis=1).mean())
-    return NoiseModel(sharpness, np.eye(n_classes), given, certainty, density)
+    return NoiseModel(sharpness, np.eye(n_classes), probabilities, given, density)
 
 
 def even_table(wrong: float, n_classes: int) -> np.ndarray:

@@ -52,6 +52,11 @@ class PreparedInputs:
         """Inputs of a network that makes pseudo-labels: with the early-fusion graph, too."""
         return self.inputs if self.early_fusion_graph is None else self._aligned(self.graphs)
 
+    @cached_property
+    def graph_weights(self) -> np.ndarray:
+        """[graph] weight of each of `graphs` by its overlap with the others; sum to 1."""
+        return overlap_weights(self.graphs)
+
     def release_teacher_inputs(self) -> None:
         """Free the memory of `teacher_inputs`; if needed again, they are made again."""
         self.__dict__.pop("teacher_inputs", None)

@@ -72,14 +72,26 @@ class SpectralRegression:
     n_steps: int
     alpha: float
 
-    def fit(
-        self, y_encoded: np.ndarray, n_classes: int, generator: torch.Generator, **settings: Any
-    ) -> tuple[LogisticRegression, TrainingCurve]:
-        """Learn Theta and b from the labeled samples; `settings` are those of `train_network`."""
-        is_labeled = np.flatnonzero(y_encoded != UNKNOWN)
-        rows = torch.from_numpy(is_labeled).to(self.graph.device)
+    def diffused(self, rows: np.ndarray) -> Tensor:
+        """Return the diffused features Xbar of some samples: [row, feature]."""
+        places = torch.from_numpy(rows).to(self.graph.device)
         inputs = self.support, self.graph, self.features, self.center
-        labeled = diffuse_rows(*inputs, rows, n_steps=self.n_steps, alpha=self.alpha)
+        return diffuse_rows(*inputs, places, n_steps=self.n_steps, alpha=self.alpha)
+
+    def fit(
+        self,
+        y_encoded: np.ndarray,
+        n_classes: int,
+        generator: torch.Generator,
+        labeled: Tensor | None = None,
+        **settings: Any,
+    ) -> tuple[LogisticRegression, TrainingCurve]:
+        """Learn Theta and b from the labeled samples; `settings` are those of `train_network`.
+
+        `labeled` are the diffused features of the labeled samples, where they are known already.
+        """
+        is_labeled = np.flatnonzero(y_encoded != UNKNOWN)
+        labeled = self.diffused(is_labeled) if labeled is None else labeled
         head = LogisticRegression(self.features.shape[1], n_classes).to(self.graph.device)
         curve = train_network(
             head,
@@ -115,6 +127,7 @@ def linear_probabilities(
     y_encoded: np.ndarray,
     n_classes: int,
     class_weight: np.ndarray | None,
+    labeled: Tensor | None = None,
 ) -> np.ndarray:
     """Predict by regression on the weighted sum of the graphs: [sample, class].
 
@@ -125,6 +138,7 @@ def linear_probabilities(
     graph_weights : [graph], sum to 1
     y_encoded : [sample], class numbers, -1 where unknown
     class_weight : [class]
+    labeled : [labeled sample, feature], from `propagated_features`; None computes them
     """
     model = _spectral_regression(inputs, graph_weights)
     unused = torch.Generator(device=model.graph.device)
@@ -134,6 +148,7 @@ def linear_probabilities(
             y_encoded,
             n_classes,
             unused,
+            labeled,
             class_weight=class_weight,
             verbose=False,
             context=FitContext(),
@@ -146,20 +161,9 @@ def linear_probabilities(
 
 def propagated_features(
     inputs: NetworkInputs, graph_weights: np.ndarray, rows: np.ndarray
-) -> np.ndarray:
+) -> Tensor:
     """Return what the regression of `linear_probabilities` sees of some samples: [row, feature]."""
-    model = _spectral_regression(inputs, graph_weights)
-    places = torch.from_numpy(rows).to(model.graph.device)
-    features = diffuse_rows(
-        model.support,
-        model.graph,
-        model.features,
-        model.center,
-        places,
-        n_steps=model.n_steps,
-        alpha=model.alpha,
-    )
-    return np.asarray(features.cpu().numpy())
+    return _spectral_regression(inputs, graph_weights).diffused(rows)
 
 
 def _spectral_regression(inputs: NetworkInputs, graph_weights: np.ndarray) -> SpectralRegression:

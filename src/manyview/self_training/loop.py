@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from manyview.base.summary import StageRecord
-from manyview.graphs.edge_overlap import overlap_weights
 from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 from manyview.network.prepared import PreparedInputs
 from manyview.network.spectral import linear_probabilities
@@ -73,6 +73,7 @@ def self_train(
     class_weight: np.ndarray | None,
     generator: torch.Generator,
     is_warm: bool = False,
+    labeled_features: Tensor | None = None,
 ) -> SelfTrainingResult:
     """Train networks one after the other, each on pseudo-labels of the one before.
 
@@ -95,6 +96,8 @@ def self_train(
         Whether networks continue from earlier weights, which have the views' graphs alone.
         Labels that were added later are rarely a fair sample of the classes, so the class sizes
         stay as predicted.
+    labeled_features
+        Propagated features of the labeled samples, where they are known already.
     """
     if (y_encoded >= 0).all():  # nothing is left to label
         max_iter = 0
@@ -103,9 +106,13 @@ def self_train(
         pseudo_labeler = replace(pseudo_labeler, class_prior="predictions")
     probabilities = None
     if initial_teacher == "linear" and max_iter > 0:
-        weights = overlap_weights(prepared.graphs)
         probabilities = linear_probabilities(
-            prepared.teacher_inputs, weights, y_encoded, n_classes, class_weight
+            prepared.teacher_inputs,
+            prepared.graph_weights,
+            y_encoded,
+            n_classes,
+            class_weight,
+            labeled_features,
         )
     result, network = None, None
     records: list[StageRecord] = []
