@@ -1,13 +1,12 @@
 """The label audit of a run: its given labels, those that are most probably wrong first."""
 
-import csv
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from manyview.errors import DataFileError, InputError
 from manyview.methods import find_method
-from manyview.runs.records import csv_text, fitted_ids, read_record
+from manyview.runs.records import csv_rows, csv_text, fitted_ids, read_record
 from manyview.system.files import is_replaced
 
 HEADER = ("sample_id", "given", "suggested", "probability_wrong")
@@ -92,13 +91,7 @@ def check_unedited(file: Path) -> None:
     """Refuse to replace a file that is not an audit as it was written."""
     if not is_replaced(file):
         return
-    try:
-        with file.open(newline="", encoding="utf-8") as lines:
-            rows = list(csv.reader(lines))
-    except (ValueError, csv.Error):
-        rows = [[]]
-    except OSError as error:
-        raise DataFileError(f"{file} cannot be read: {error.strerror or error}.") from error
+    rows = csv_rows(file)
     if rows and (tuple(rows[0]) != HEADER or any(len(row) != len(HEADER) for row in rows)):
         raise DataFileError(
             f"{file} exists and is not a table as `manyview audit` writes it. It stays as it is; "
