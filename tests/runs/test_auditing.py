@@ -87,16 +87,16 @@ def test_leaving_labels_out_is_recorded_and_right(manyview, here):
     assert all(predicted[f"s{row}"] == names[row % 3] for row in range(N_WRONG))
 
 
-def test_audit_replaces_only_its_own_files(manyview, here, run):
+def test_audit_never_replaces_what_someone_may_have_edited(manyview, here, run):
     (here / "mine.csv").write_text("sample_id,note\ns1,look again\n")
     code, _, err = manyview("audit", run, "--out", "mine.csv")
     assert code == 2
-    assert "mine.csv exists and is not a table as `manyview audit` writes it" in err
+    assert "mine.csv exists with other content and stays as it is" in err
     assert (here / "mine.csv").read_text() == "sample_id,note\ns1,look again\n"
     assert manyview("audit", run, "--out", "own.csv")[0] == 0
     out = manyview("audit", run, "--out", "own.csv")[1]
     assert "own.csv (replaced)" in out
-    noted = (here / "own.csv").read_text().replace("probability_wrong", "probability_wrong,note")
+    noted = (here / "own.csv").read_text().replace("hen", "cow", 1)  # within the same columns
     (here / "own.csv").write_text(noted)
     assert manyview("audit", run, "--out", "own.csv")[0] == 2
     assert (here / "own.csv").read_text() == noted

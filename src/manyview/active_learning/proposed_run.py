@@ -1,5 +1,6 @@
 """Propose samples of a run to label next, by sample id."""
 
+import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 from manyview.active_learning.proposals import propose_labels
 from manyview.errors import DataFileError
 from manyview.methods import find_method
-from manyview.runs.records import csv_rows, csv_text, fitted_ids, read_record
+from manyview.runs.records import csv_text, fitted_ids, read_record
 from manyview.system.files import is_replaced
 
 HEADER = ("sample_id", "label")
@@ -73,7 +74,13 @@ def check_unfilled(file: Path) -> None:
     """Refuse to replace a file that a person may have filled in, or that is none of ours."""
     if not is_replaced(file):
         return
-    rows = csv_rows(file)
+    try:
+        with file.open(newline="", encoding="utf-8") as lines:
+            rows = list(csv.reader(lines))
+    except (ValueError, csv.Error):
+        rows = [[]]
+    except OSError as error:
+        raise DataFileError(f"{file} cannot be read: {error.strerror or error}.") from error
     if not rows:  # an empty file
         return
     if tuple(rows[0]) != HEADER or any(len(row) not in (0, len(HEADER)) for row in rows):

@@ -185,7 +185,7 @@ def audit(
     Each label was predicted from all others, by its sample's features and neighbors.
     """
     from manyview.report.run.audit_text import audit_text
-    from manyview.runs.auditing import audit_run, check_unedited
+    from manyview.runs.auditing import audit_run, check_same_or_new
     from manyview.system.files import (
         check_writable,
         is_replaced,
@@ -195,11 +195,10 @@ def audit(
 
     if out is not None:
         check_writable(out)
-        check_unedited(out)
     replaced = is_replaced(out)
     found = audit_run(run)
     if out is not None:
-        check_unedited(out)  # again: someone may have edited it meanwhile
+        check_same_or_new(out, found.csv())
         write_whole(out, found.csv())
     output.show(
         lambda: found.document(out),

@@ -66,7 +66,7 @@ class ManyviewClassifier(NetworkClassifier):
         "report" predicts each label from all others first and reports those that are probably
         wrong (`label_issues_`); all labels are used. "leave-out" trains without labels that are
         more probably wrong than right, which helps where some are; where wrong labels cannot be
-        told from wrong predictions, it uses all. None skips the audit.
+        distinguished from wrong predictions, it uses all. None skips the audit.
     graph
         How the neighbor graph of each view is built; None takes the defaults of `NeighborGraph`.
     scaling

@@ -6,7 +6,7 @@ from typing import Any
 
 from manyview.errors import DataFileError, InputError
 from manyview.methods import find_method
-from manyview.runs.records import csv_rows, csv_text, fitted_ids, read_record
+from manyview.runs.records import csv_text, fitted_ids, read_record
 from manyview.system.files import is_replaced
 
 HEADER = ("sample_id", "given", "suggested", "probability_wrong")
@@ -87,13 +87,15 @@ def audit_run(folder: Path) -> LabelAudit:
     )
 
 
-def check_unedited(file: Path) -> None:
-    """Refuse to replace a file that is not an audit as it was written."""
+def check_same_or_new(file: Path, text: str) -> None:
+    """Refuse to replace a file with other content, which a person may have edited."""
     if not is_replaced(file):
         return
-    rows = csv_rows(file)
-    if rows and (tuple(rows[0]) != HEADER or any(len(row) != len(HEADER) for row in rows)):
+    try:
+        before = file.read_bytes()
+    except OSError as error:
+        raise DataFileError(f"{file} cannot be read: {error.strerror or error}.") from error
+    if before and before != text.encode():
         raise DataFileError(
-            f"{file} exists and is not a table as `manyview audit` writes it. It stays as it is; "
-            "name another file with --out."
+            f"{file} exists with other content and stays as it is. Name another file with --out."
         )

@@ -201,7 +201,9 @@ def _record(
         least_confident=_least_confident(data, model.transduction_, probabilities, ~is_labeled),
         scores=score(model.transduction_, data.labels, ~is_labeled),
         warnings=tuple(messages),
-        audit=_audit(summary, leaves_out=model.get_params().get("label_audit") == "leave-out"),
+        audit=_audit(
+            summary, leaves_out=model.get_params(deep=False).get("label_audit") == "leave-out"
+        ),
         calibration=_calibration(summary),
         abstention=describe_abstention(
             model.transduction_, probabilities, settings.abstain_below, data.labels, ~is_labeled

@@ -144,7 +144,7 @@ class AuditRecord:
     wrong_fraction, wrong_interval
         Estimated rate of wrong labels with its 95% interval.
     is_conclusive
-        Whether wrong labels could be told from wrong predictions.
+        Whether wrong labels could be distinguished from wrong predictions.
     """
 
     n_labels: int
@@ -362,14 +362,3 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return text.getvalue()
-
-
-def csv_rows(file: Path) -> list[list[str]]:
-    """Return the rows of a CSV file; one empty row where it is none."""
-    try:
-        with file.open(newline="", encoding="utf-8") as lines:
-            return list(csv.reader(lines))
-    except (ValueError, csv.Error):
-        return [[]]
-    except OSError as error:
-        raise DataFileError(f"{file} cannot be read: {error.strerror or error}.") from error

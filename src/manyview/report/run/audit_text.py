@@ -37,7 +37,7 @@ def audit_text(
         f"{low:.1%} to {high:.1%})"
         if audit.is_conclusive
         else f"no reason to doubt the {len(audit.labels):,} given labels: they agree with each "
-        "other, or wrong ones cannot be told from hard samples"
+        "other, or wrong ones cannot be distinguished from hard samples"
     )
     lines = [summary]
     shown = [one for one in audit.labels[:N_SHOWN] if one.probability_wrong > 0]
