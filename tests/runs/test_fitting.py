@@ -16,7 +16,7 @@ from manyview.estimators.manyview import ManyviewClassifier
 from manyview.methods import METHODS
 from manyview.runs.fitting import fit_run, least_size
 from manyview.runs.predicting import predict_run
-from manyview.runs.records import read_record
+from manyview.runs.reading import read_record
 from manyview.runs.settings import flat_params
 from manyview.runs.sources import DataSource
 

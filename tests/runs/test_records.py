@@ -6,7 +6,8 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
 from manyview.errors import DataFileError
-from manyview.runs.records import csv_text, read_record, score
+from manyview.runs.reading import read_record
+from manyview.runs.records import csv_text, score
 
 EVERY = np.ones(40, dtype=bool)
 

@@ -158,7 +158,7 @@ def is_complete(run_folder: Path) -> bool:
     """Whether a folder holds a whole run, whose model can be read."""
     from manyview.errors import ManyviewError
     from manyview.methods import find_method
-    from manyview.runs.records import read_record
+    from manyview.runs.reading import read_record
 
     names = ("report.html", "predictions.csv", "history.csv", "run.json", "model.json")
     try:

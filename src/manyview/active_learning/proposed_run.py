@@ -11,7 +11,8 @@ import numpy as np
 from manyview.active_learning.proposals import propose_labels
 from manyview.errors import DataFileError
 from manyview.methods import find_method
-from manyview.runs.records import csv_text, fitted_ids, read_record
+from manyview.runs.reading import fitted_ids, read_record
+from manyview.runs.records import csv_text
 from manyview.system.files import is_replaced
 
 HEADER = ("sample_id", "label")

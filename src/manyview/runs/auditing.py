@@ -6,7 +6,8 @@ from typing import Any
 
 from manyview.errors import DataFileError, InputError
 from manyview.methods import find_method
-from manyview.runs.records import csv_text, fitted_ids, read_record
+from manyview.runs.reading import fitted_ids, read_record
+from manyview.runs.records import csv_text
 from manyview.system.files import is_replaced
 
 HEADER = ("sample_id", "given", "suggested", "probability_wrong")

@@ -13,6 +13,7 @@ from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError, MissingValuesError
 from manyview.methods import find_method
 from manyview.runs.abstaining import UNKNOWN_WORD, abstain, check_class_names
+from manyview.runs.reading import read_record, recorded_id_columns
 from manyview.runs.recorded_warnings import record_warnings
 from manyview.runs.records import (
     FORMAT_VERSION,
@@ -21,8 +22,6 @@ from manyview.runs.records import (
     DataRecord,
     Scores,
     csv_text,
-    read_record,
-    recorded_id_columns,
     score,
 )
 from manyview.runs.sources import DataSource

@@ -16,7 +16,7 @@ from typing import Any
 from manyview.errors import InputError
 from manyview.experiments.records import Fields
 from manyview.experiments.store import OWN_NAMES, RECORDS_NAME, Store
-from manyview.runs.records import read_document
+from manyview.runs.reading import read_document
 from manyview.system.files import write_whole
 
 STUDY_NAME = "study.json"
