@@ -8,13 +8,17 @@ from manyview.methods import METHODS
 
 OWN = "manyview"  # stands out in figures
 MODULES_OFF = {"estimator__graph_learning": None, "estimator__node_selection": None}
+ALONE = "network-alone"  # manyview without the mixture and without the label audit
+NETWORK = {"cross_fit": False, "label_audit": None}
 FORMS = {  # name -> method and parameters
     OWN: (OWN, {}),
+    ALONE: (OWN, NETWORK),
     "mgcn-dns": ("mgcn-dns", {}),
     "plain": ("mgcn-dns", {"graph_learning": None, "node_selection": None}),
     "plain-self-trained": (
         OWN,
         MODULES_OFF
+        | NETWORK
         | {"scaling": "unit", "early_fusion": False, "initial_teacher": "network"}
         | {"graph_epochs": None},
     ),
@@ -23,6 +27,7 @@ SERIES = (
     *FORMS, "gcn-fusion", "ssgcn", "label-spreading", "self-training", "amgl", "knn", "mlan",
 )  # fmt: skip
 TITLES = {name: METHODS[name].card.title for name in SERIES if name in METHODS} | {
+    ALONE: "manyview's network alone",
     "plain": "plain GCN",
     "plain-self-trained": "plain GCN, self-trained",
 }

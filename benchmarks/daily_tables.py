@@ -1,4 +1,4 @@
-"""Tables and sentences of the studies of tuning, calibration and active labeling.
+"""Tables and sentences of the studies of tuning and active labeling.
 
 All numbers come from stored records.
 """
@@ -7,7 +7,7 @@ from itertools import groupby
 
 import labeling
 import numpy as np
-from formatting import cell, spread, table
+from formatting import cell, table
 from paired_gains import average, chosen, data_sets, each, gains
 
 from manyview.report.study.results import dataset_title
@@ -62,64 +62,6 @@ def tuning_summary(records):
         f"{points.mean():+.1f} points on average: better in {(points > 0).sum()}, worse in "
         f"{(points < 0).sum()}, {points.min():+.1f} at worst and {points.max():+.1f} at best."
     )
-    return " ".join(sentences)
-
-
-def calibrated(record):
-    """Return the scores with the number of folds that "auto" takes."""
-    return record[FOLDS[record["n_folds_auto"]]]
-
-
-def calibration_table(records, n_seeds):
-    """One row per data set and label ratio: before, after, and at the best temperature."""
-    rows = []
-    for (name, ratio), found in groups(records, "label_ratio"):
-        after = [calibrated(one) for one in found]
-        before, best = ([one[kind] for one in found] for kind in ("before", "best"))
-        errors = [cell([100 * one["ece"] for one in kind], n_seeds) for kind in (before, after)]
-        errors.append(spread([100 * one["ece"] for one in best]))
-        losses = [f"{np.mean([one['log_loss'] for one in kind]):.2f}" for kind in (before, after)]
-        held_out = np.mean([one["n_held_out"] for one in found])
-        rows.append([dataset_title(name), f"{ratio:.0%}", f"{held_out:.0f}", *errors, *losses])
-    heads = (
-        "data set", "labels", "held out", "ECE before", "ECE after", "ECE, best temperature",
-        "log loss before", "log loss after",
-    )  # fmt: skip
-    return table(heads, rows, n_words=2)
-
-
-def calibration_summary(records):
-    """Return what calibration does to both errors on average, and where it fails."""
-    judged, worse, untouched = [], [], 0
-    n_raised, n_fits = 0, 0
-    for (name, ratio), found in groups(records, "label_ratio"):
-        if all(one["n_folds_auto"] is None for one in found):
-            untouched += 1
-            continue
-        pairs = [(one["before"], calibrated(one)) for one in found]
-        n_raised += sum(second["ece"] > first["ece"] for first, second in pairs)
-        n_fits += len(pairs)
-        errors = np.array([[(one["ece"], one["log_loss"]) for one in pair] for pair in pairs])
-        judged.append(errors.mean(axis=0))
-        before, after = 100 * judged[-1][:, 0]
-        if after > before:
-            place = f"{dataset_title(name)} with {ratio:.0%}"
-            worse.append(f"{place} ({before:.1f}% to {after:.1f}%)")
-    if not judged:
-        return "No data set had a label to hold out."
-    (before, loss), (after, later) = np.mean(judged, axis=0)
-    sentences = [
-        f"Averaged over {len(judged)} pairs of data set and label ratio, calibration changes the "
-        f"expected calibration error from {before:.1%} to {after:.1%}, and the log loss from "
-        f"{loss:.3f} to {later:.3f}.",
-        f"It raises the error in {n_raised} of {n_fits} fits"
-        + (f", and in the mean over seeds on {', '.join(worse)}." if worse else "."),
-    ]
-    if untouched:
-        sentences.append(
-            f"In {untouched} more pair{'s' * (untouched > 1)} no label could be held out; the "
-            "probabilities stayed as they were, with a warning."
-        )
     return " ".join(sentences)
 
 

@@ -9,7 +9,6 @@ from itertools import product
 from pathlib import Path
 from types import ModuleType
 
-import calibration
 import compared
 import daily_tables
 import label_noise
@@ -95,7 +94,21 @@ def noise_views_summary(records):
 
 def label_noise_summary(records):
     of_methods = robustness_text.methods(records, robustness_text.wrong_labels)
-    return f"{of_methods} {robustness_text.left_out(records, label_noise.LEAVE_OUT)}".strip()
+    return f"{of_methods} {robustness_text.audit(records, label_noise.CLEANLAB)}".strip()
+
+
+def label_confusion():
+    """Return the sentences and the table of labels that are confused by class."""
+    records = read(label_noise.CONFUSED_RECORDS)
+    series, fractions = label_noise.CONFUSED_SERIES, label_noise.FRACTIONS
+    settings = list(product(series, fractions, label_noise.SEEDS))
+    ran = progress(records, robustness.KEY, label_noise.DATASETS, settings, "fits")
+    if not records:
+        return ran
+    table = robustness.table(
+        records, series, fractions, n_seeds=len(label_noise.SEEDS), titles=label_noise.ALL_TITLES
+    )
+    return "\n\n".join([label_noise_summary(records), ran, fold("All means", table)])
 
 
 ROBUSTNESS = {
@@ -156,7 +169,6 @@ def tables():
             product(tuning.LABEL_RATIOS, tuning.SEEDS, [False]),
             "splits",
         ),
-        (calibration, ratios, product(calibration.LABEL_RATIOS, calibration.SEEDS), "fits"),
         (labeling, ("strategy", "seed"), product(labeling.STRATEGIES, labeling.SEEDS), "runs"),
     ):
         name, records = study.__name__, read(study.RECORDS)
@@ -173,6 +185,7 @@ def page():
     """Return the text of docs/daily-use.md."""
     bodies = {name: study.body() for name, study in ROBUSTNESS.items()}
     bodies["mixed_tables"] = mixed_tables.section()
+    bodies["label_confusion"] = label_confusion()
     return TEMPLATE.read_text().format(**bodies, **tables())
 
 

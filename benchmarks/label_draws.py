@@ -1,6 +1,7 @@
-"""How the way labels are drawn affects accuracy: in proportion, at random, equally per class.
+"""How the way labels are drawn affects accuracy: by proportion, at random, equally, by `propose`.
 
-About 5% of the samples are labeled. Accuracy is on the unlabeled ones. Every fit is one line of
+About 5% of the samples are labeled; proposals start from one label per class and come in five
+batches, each by a fit of the default. Accuracy is on the unlabeled ones. Every fit is one line of
 `results/label_draws.jsonl`; a study that was stopped continues where it stopped.
 
     python benchmarks/label_draws.py [DATA ...]
@@ -14,6 +15,7 @@ from compared import make
 from formatting import spread, table
 from stored_records import RESULTS, add_missing, read, scores
 
+from manyview.active_learning.proposals import propose_labels
 from manyview.data.splits import draw_labeled
 from manyview.report.study.results import dataset_title
 
@@ -23,13 +25,12 @@ SEEDS = range(3)
 LABEL_RATIO = 0.05
 FORMS = {  # name -> series and further parameters
     "manyview": ("manyview", {}),
-    'manyview, class_prior="predictions"': (
-        "manyview",
-        {"pseudo_labeler__class_prior": "predictions"},
-    ),
+    "network-alone": ("network-alone", {}),
     "plain": ("plain", {}),
 }
-TITLES = {"plain": "plain GCN"}
+TITLES = {"plain": "plain GCN", "network-alone": "manyview's network alone"}
+N_BATCHES = 5
+PROPOSED = "proposed"
 
 
 def draw_equally(labels, seed):
@@ -51,17 +52,34 @@ def by_protocol(protocol):
     )
 
 
+def draw_proposed(dataset, seed):
+    """Mark one sample per class, and then those that the default proposes."""
+    n_labels = round(LABEL_RATIO * len(dataset.labels))
+    is_drawn = draw_labeled(dataset.labels, 1e-9, protocol="stratified", random_state=seed)
+    for left in range(N_BATCHES, 0, -1):
+        n_next = -(-(n_labels - int(is_drawn.sum())) // left)
+        if n_next <= 0:
+            break
+        labels = np.where(is_drawn, dataset.labels.astype(object), None)
+        model = make("manyview", seed).fit(dataset.views, labels)
+        is_drawn[propose_labels(model, n_next)] = True
+    return is_drawn
+
+
 DRAWS = {
     "in proportion": by_protocol("stratified"),
     "at random": by_protocol("random"),
     "the same number of each": draw_equally,
+    PROPOSED: None,
 }
 EVERY = list(product(DRAWS, FORMS))
 NOTHING = "No data set has been run with all draws yet."
 
 
 def run(dataset, draw, form, seed):
-    is_drawn = DRAWS[draw](dataset.labels, seed)
+    is_drawn = (
+        draw_proposed(dataset, seed) if draw == PROPOSED else DRAWS[draw](dataset.labels, seed)
+    )
     labels = np.where(is_drawn, dataset.labels.astype(object), None)
     series, params = FORMS[form]
     model = make(series, seed, **params).fit(dataset.views, labels)
@@ -93,13 +111,15 @@ def sentence():
         return NOTHING
     gains = [
         mean_of(found, draw, "manyview") - mean_of(found, draw, "plain")
-        for draw in ("at random", "the same number of each")
+        for draw in ("at random", "the same number of each", PROPOSED)
     ]
-    at_random, equally = (f"{'loses' if gain < 0 else 'gains'} {abs(gain):.1f}" for gain in gains)
+    at_random, equally, proposed = (
+        f"{'loses' if gain < 0 else 'gains'} {abs(gain):.1f}" for gain in gains
+    )
     return (
         f"With {LABEL_RATIO:.0%} of the samples drawn at random, the default {at_random} points "
-        f"against a plain GCN; with the same number of labels per class it {equally} (mean of "
-        f"{len(found)} data sets)."
+        f"against a plain GCN; with the same number of labels per class it {equally}, with labels "
+        f"that it proposed itself it {proposed} (mean of {len(found)} data sets)."
     )
 
 

@@ -13,7 +13,8 @@ set: from its file where that is at hand (`MANYVIEW_DATA`), else from the catalo
 set with neither are left as they are and counted.
 
 Version 1 of manyview learned its graph in all epochs: its records get graph_epochs=None, which
-computes the same.
+computes the same. Up to version 2 it was its network alone, trained on all labels: its records get
+cross_fit=False and label_audit=None.
 """
 
 import json
@@ -109,20 +110,28 @@ def migrate_trials(records: list[Record], checksum: Callable[[str], str | None])
         if content is None:
             migrated[record["key"]] = record
             continue
-        if _is_of_first_version(described, content, None if is_old else one["key"]):
-            one["params"] = one["params"] | {"graph_epochs": None}
-            described = described | {"params": one["params"]}
+        earlier = _of_earlier_version(described, content, None if is_old else one["key"])
+        one["params"] = one["params"] | earlier
+        described = described | {"params": one["params"]}
         key = Trial.from_description(described).key(content)
         migrated.pop(key, None)  # the newer line takes its own place
         migrated[key] = one | {"key": key}
     return list(migrated.values())
 
 
-def _is_of_first_version(described: Record, content: str, key: str | None) -> bool:
-    """Return whether a record is of manyview's version 1; a key of None is older still."""
-    if described["method"] != "manyview" or "graph_epochs" in described["params"]:
-        return False
-    return key is None or key == Trial.from_description(described).key(content, method_version=1)
+def _of_earlier_version(described: Record, content: str, key: str | None) -> Record:
+    """Return parameters that compute what an earlier version of manyview did; none for today's.
+
+    A key of None is older than all versions.
+    """
+    params = described["params"]
+    if described["method"] != "manyview" or "cross_fit" in params:
+        return {}
+    trial = Trial.from_description(described)
+    changes: Record = {"cross_fit": False, "label_audit": None}
+    if "graph_epochs" not in params and key in (None, trial.key(content, method_version=1)):
+        return {"graph_epochs": None} | changes
+    return changes if key in (None, trial.key(content, method_version=2)) else {}
 
 
 def _renamed_trial(record: Record) -> Record:

@@ -18,13 +18,13 @@ Name data sets to run these alone.
 import sys
 
 import numpy as np
+from compared import OWN, make
 from robustness import main
 from stored_records import RESULTS, scores
 
 from manyview.data.label_values import is_known
 from manyview.data.splits import hide_labels
 from manyview.data.views import MultiView
-from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 RECORDS = RESULTS / "missing_views.jsonl"
 DATASETS = ("3sources", "bbcnews", "rosmap", "mnist", "digits")
@@ -61,7 +61,7 @@ def fill_means(views, present):
 
 def predict_labels(dataset, way, present, labels, seed):
     """Label all samples, incomplete ones treated in one of the three ways."""
-    model = MGCNDNSClassifier(random_state=seed)
+    model = make(OWN, seed)
     if way == "kept":
         return model.fit(MultiView(dataset.views, present=present), labels).transduction_
     if way == "mean":

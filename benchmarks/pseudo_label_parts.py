@@ -1,4 +1,4 @@
-"""What each part of self-training contributes: the same fits with one part switched off.
+"""What each part of self-training contributes: manyview's network alone, one part switched off.
 
 1% of the samples are labeled. Accuracy is on the unlabeled ones. Every fit is one line of
 `results/pseudo_label_parts.jsonl`; a study that was stopped continues where it stopped.
@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
-from compared import MODULES_OFF, make
+from compared import ALONE, MODULES_OFF, make
 from formatting import spread, table
 from stored_records import RESULTS, add_missing, read, scores
 
@@ -61,7 +61,7 @@ PARTS = {  # what is left out -> parameters of the classifier
 def model_without(part, seed):
     """Return the unfitted classifier without one part."""
     params = PARTS[part]
-    return make("mgcn-dns", seed) if params is None else make("manyview", seed, **params)
+    return make("mgcn-dns", seed) if params is None else make(ALONE, seed, **params)
 
 
 def run(dataset, part, seed):

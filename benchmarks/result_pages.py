@@ -13,9 +13,12 @@ from pathlib import Path
 
 import as_printed
 import daily_use
+import estimates
 import few_labels
 import few_labels_figure
+import kdd99
 import label_draws
+import label_shares
 import learning_rates
 import numpy as np
 import paper_rows
@@ -232,6 +235,34 @@ def result_parts():
     }
 
 
+def shares_page():
+    """Return the page about shares of labels."""
+    study = study_of("shares")
+    shares = label_shares.shares_of(study)
+    folds = {
+        metric: fold(
+            f"{title}: means over data sets",
+            label_shares.means_table(label_shares.shares_of(study, metric)),
+        )
+        for metric, title in (("balanced_accuracy", "Balanced accuracy"), ("macro_f1", "Macro-F1"))
+    }
+    return (
+        (TEMPLATES / "label-shares.md")
+        .read_text()
+        .format(
+            answer=label_shares.answer(shares),
+            means=label_shares.means_table(shares),
+            gaps=label_shares.gaps_table(shares),
+            balanced=folds["balanced_accuracy"],
+            macro_f1=folds["macro_f1"],
+            kdd99=kdd99.kdd99_table(),
+            estimates=estimates.estimate_table(),
+            estimates_summary=estimates.sentence(),
+            run_of_shares=what_has_run("shares"),
+        )
+    )
+
+
 def readme(parts):
     """Return README with its block of results renewed."""
     path = ROOT / "README.md"
@@ -247,6 +278,7 @@ def pages():
     results = (TEMPLATES / "results.md").read_text()
     return {
         ROOT / "docs" / "results.md": results.format(**parts, **result_parts()),
+        ROOT / "docs" / "label-shares.md": shares_page(),
         ROOT / "docs" / "replication.md": replication.page(),
         ROOT / "docs" / "daily-use.md": daily_use.page(),
         ROOT / "docs" / "promises.md": promises.page(),

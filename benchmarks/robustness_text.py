@@ -5,7 +5,7 @@ have.
 """
 
 import numpy as np
-from compared import OWN, TITLES
+from compared import ALONE, OWN, TITLES
 from formatting import signed
 from paired_gains import above, average, chosen, data_sets, gains
 
@@ -70,7 +70,7 @@ def methods(records, corruption):
         return "The default has no records with corrupted data yet, so nothing is compared."
     ours = chosen(records, series=OWN, fraction=worst)
     rivals = {}
-    for name in TITLES.keys() - {OWN}:
+    for name in TITLES.keys() - {OWN, ALONE}:
         for dataset, points in gains(chosen(records, series=name, fraction=worst), ours).items():
             rivals.setdefault(dataset, []).append((points, TITLES[name]))
     best = {dataset: max(found) for dataset, found in sorted(rivals.items())}
@@ -111,25 +111,37 @@ def _losses(records, worst):
     )
 
 
-def left_out(records, series):
-    """Return what leaving doubted labels out gains over using all, and what the audit finds."""
-    changes, found, doubted, wrong = [], 0, 0, 0
-    for fraction in sorted({one["fraction"] for one in chosen(records, series=series)}):
-        own = chosen(records, series=series, fraction=fraction)
-        points = gains(own, chosen(records, series=OWN, fraction=fraction))
+def audit(records, peer):
+    """Return what audit and mixture gain over the network alone, and what the audit finds.
+
+    `peer` is the series of another audit.
+    """
+    changes = []
+    for fraction in sorted({one["fraction"] for one in chosen(records, series=OWN)}):
+        own = chosen(records, series=OWN, fraction=fraction)
+        points = gains(own, chosen(records, series=ALONE, fraction=fraction))
         if points:
             changes.append(f"{signed(average(points))} with {fraction:.0%} wrong")
-        found += sum(one["n_found"] for one in own)
-        doubted += sum(one["n_doubted"] for one in own)
-        wrong += sum(one["n_wrong"] for one in own)
-    if not changes or not wrong or not doubted:
+    if not changes:
         return ""
+    found = [
+        f"{name} finds {recall:.0%} of the wrong labels, and {precision:.0%} of the labels it "
+        "doubts are wrong"
+        for name, one in (("the audit", OWN), ("cleanlab", peer))
+        for recall, precision in _recall_and_precision(chosen(records, series=one))
+    ]
     return (
-        f"Leaving out the labels that the audit doubts changes the accuracy of manyview by "
-        f"{', '.join(changes)} (mean of {data_sets(points)}). Over all fits the audit finds "
-        f"{found / wrong:.0%} of the wrong labels, and {found / doubted:.0%} of the labels it "
-        "doubts are wrong."
+        f"Audit and mixture change the accuracy of manyview's network by {', '.join(changes)} "
+        f"(mean of {data_sets(points)}). Over all fits {'; '.join(found)}."
     )
+
+
+def _recall_and_precision(records):
+    """Return the pair in a list, an empty one where nothing is wrong or doubted."""
+    found, doubted, wrong = (
+        sum(one[name] for one in records) for name in ("n_found", "n_doubted", "n_wrong")
+    )
+    return [(found / wrong, found / doubted)] if wrong and doubted else []
 
 
 def noise_weight(records):

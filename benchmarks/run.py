@@ -16,6 +16,7 @@ from pathlib import Path
 
 from performance import (
     busy,
+    cross_fit,
     dense,
     epoch,
     growth,
@@ -76,6 +77,8 @@ def run(name, options):
             small.run(rows, options.before or small.BEFORE, **rounds)
         case "small-jobs":
             small_jobs.run(rows, options.before or small_jobs.BEFORE, **sizes, **rounds)
+        case "cross-fit":
+            cross_fit.run(rows, **sizes, **rounds)
         case "epoch":
             epoch.run(rows, **sizes, **rounds)
         case "dense":

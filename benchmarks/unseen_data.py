@@ -18,7 +18,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-from compared import OWN, TITLES, make
+from compared import ALONE, OWN, TITLES, make
 from formatting import and_list, signed, table
 from sklearn.datasets import load_breast_cancer
 from stored_records import RESULTS, add_missing, read, scores
@@ -29,11 +29,12 @@ from manyview.data.views import MultiView
 from manyview.report.study.comparison import average_ranks
 
 RECORDS = RESULTS / "unseen.jsonl"
-UNIT = "unit-scaled"  # the default with one scaling for all views; not ranked
+UNIT = "unit-scaled"  # the network alone with one scaling for all views; not ranked
 RANKED = (
-    OWN, "mgcn-dns", "plain", "plain-self-trained", "ssgcn", "label-spreading", "mlan", "amgl",
+    OWN, "mgcn-dns", "plain", "plain-self-trained", "ssgcn", "grand", "label-spreading",
+    "mlan", "amgl", "logistic-regression", "random-forest",
 )  # fmt: skip
-SERIES = (*RANKED, UNIT)
+SERIES = (*RANKED, ALONE, UNIT)
 SEEDS = range(3)
 LABEL_RATIOS = (0.01, 0.05, 0.1)
 
@@ -112,7 +113,7 @@ def load(name):
 
 def run(dataset, series, label_ratio, seed):
     labels = hide_labels(dataset.labels, label_ratio, random_state=seed)
-    model = make(OWN, seed, scaling="unit") if series == UNIT else make(series, seed)
+    model = make(ALONE, seed, scaling="unit") if series == UNIT else make(series, seed)
     model.fit(dataset.views, labels)
     return scores(model.transduction_, dataset.labels, ~is_known(labels))
 

@@ -116,3 +116,30 @@ def site(tmp_path_factory):
     )
     assert build.returncode == 0, build.stdout + build.stderr
     return folder
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """A notebook without ipywidgets; returns what is displayed, each output with its updates."""
+    import builtins
+    from types import ModuleType
+
+    shown = []
+
+    class Handle:
+        def __init__(self, first):
+            self.states = [(repr(first), first._repr_html_())]
+            shown.append(self.states)
+
+        def update(self, state):
+            self.states.append((repr(state), state._repr_html_()))
+
+    package, module = ModuleType("IPython"), ModuleType("IPython.display")
+    module.display = lambda first, display_id: Handle(first)
+    package.display = module
+    shell = type("ZMQInteractiveShell", (), {})()
+    monkeypatch.setattr(builtins, "get_ipython", lambda: shell, raising=False)
+    monkeypatch.setitem(sys.modules, "IPython", package)
+    monkeypatch.setitem(sys.modules, "IPython.display", module)
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    return shown

@@ -7,7 +7,8 @@ Blocks of a page share their names and one folder, and run from top to bottom:
 - in a block fenced as `console`, each `$ manyview` command is run, `$ cat` shows a file,
   `$ pip install` must name extras that exist and `$ make` a target;
 - a block with `data-needs` is left out where the data set's file is not in MANYVIEW_DATA, one
-  with `data-import` where that module is not installed.
+  with `data-import` where that module is not installed;
+- a block with `data-figure` must draw a figure, and the page must show its pictures.
 
 `...` stands for anything, and see `NearOutput` for numbers.
 """
@@ -60,6 +61,7 @@ class Reader:
             file.write_text(block.text, encoding="utf-8")
         elif block.language == "python":
             self.play(block)
+            self.close_figures(block)
         elif block.language == "console":
             for command, expected in commands(block.text):
                 self.run(block, command, expected)
@@ -78,6 +80,23 @@ class Reader:
         runner = doctest.DocTestRunner(NearOutput(), optionflags=FLAGS)
         runner.run(session, out=self.report.append, clear_globs=False)
         self.names = session.globs
+
+    def close_figures(self, block: Block) -> None:
+        """Close what the block has drawn, which must be a figure where it says so."""
+        plt = sys.modules.get("matplotlib.pyplot")
+        numbers = [] if plt is None else plt.get_fignums()
+        if plt is not None:
+            plt.close("all")
+        name = block.attributes.get("data-figure")
+        if name is None:
+            return
+        if not numbers:
+            self.report.append(f"line {block.line + 1}: no figure {name} was drawn\n")
+        text = self.page.read_text(encoding="utf-8")
+        for theme in ("light", "dark"):
+            picture = f"../figures/gallery/{name}-{theme}.png"
+            assert f"({picture}#only-{theme})" in text, f"{self.page.name} does not show {picture}"
+            assert (self.page.parent / picture).is_file(), f"{picture}: see gallery_pictures.py"
 
     def run(self, block: Block, command: str, expected: str) -> None:
         words = shlex.split(command, comments=True)
@@ -128,7 +147,7 @@ def output_of(arguments: list[str]) -> tuple[str, int]:
 def test_page_does_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for name, value in {"COLUMNS": "80", "NO_COLOR": "1"}.items():
+    for name, value in {"COLUMNS": "80", "NO_COLOR": "1", "MPLBACKEND": "agg"}.items():
         monkeypatch.setenv(name, value)
     methods, modules = dict(METHODS), set(sys.modules)
     (tmp_path / "examples").symlink_to(ROOT / "examples")  # pages are followed in a clone

@@ -7,13 +7,16 @@ import pytest
 import manyview
 
 PUBLIC_NAMES = [
-    "CalibrationConfig", "DataFileError", "Dataset", "FitContext", "FitSummary",
-    "GraphLearningConfig", "InputError", "LabelHidingSplit", "LabelIssues", "METHODS",
-    "MGCNDNSClassifier", "MLflowCallback", "ManyviewClassifier", "ManyviewError", "MethodCard",
-    "MultiView", "MultiViewClassifier", "NeighborGraph", "NodeSelectionConfig", "PerView",
-    "PseudoLabeler", "SCORERS", "TensorBoardCallback", "TrainingConfig", "TransductiveViews",
-    "__version__", "annotate", "config_context", "draw_labeled", "from_pyg", "get_config",
-    "hide_labels", "load_dataset", "make_multiview_classification", "propose_labels", "read_views",
+    "CalibrationConfig", "ConfusionMatrixDisplay", "CoverageDisplay", "DataFileError", "Dataset",
+    "EmbeddingDisplay", "EstimatedAccuracyDisplay", "FitContext", "FitSummary",
+    "GraphLearningConfig", "InputError", "LabelHidingSplit", "LabelIssues", "LabelIssuesDisplay",
+    "LearnedGraphDisplay", "METHODS", "MGCNDNSClassifier", "MLflowCallback", "ManyviewClassifier",
+    "ManyviewError", "MethodCard", "MultiView", "MultiViewClassifier", "NeighborGraph",
+    "NodeSelectionConfig", "PerView", "PseudoLabeler", "ReliabilityDisplay", "Report", "SCORERS",
+    "TensorBoardCallback", "TrainingConfig", "TrainingCurveDisplay", "TransductiveViews",
+    "ViewImportanceDisplay", "__version__", "annotate", "config_context", "draw_labeled",
+    "from_pyg", "get_config", "hide_labels", "label", "load_dataset",
+    "make_multiview_classification", "model_report", "propose_labels", "read_views",
     "register_method", "set_config", "to_pyg", "tune",
 ]  # fmt: skip
 

@@ -172,3 +172,30 @@ def test_screenshots_are_those_the_tutorial_shows():
     assert stored == set(re.findall(r"figures/(report-[\w-]+\.png)", text_of("tutorial.md")))
     named = re.search(r"^SHOTS = \{(.*?)\}", (MAKING / "report_shots.py").read_text(), re.M)[1]
     assert stored == {f"report-{name}.png" for name in re.findall(r'"(\w+)":', named)}
+
+
+def test_pictures_of_the_gallery_are_what_its_blocks_draw(tmp_path):
+    pytest.importorskip("matplotlib", reason="needs the extra plot to draw")
+    page = tmp_path / "page.md"
+    lines = [">>> import matplotlib.pyplot as plt", ">>> _ = plt.subplots(figsize=(2, 1))"]
+    fence = "```python"
+    page.write_text(
+        f"{fence}\n>>> n = 2\n```\n\n"
+        + "\n".join([f'{fence} {{ data-figure="mine" }}', *lines, ">>> assert n == 2", "```"])
+        + "\n"
+    )
+    spec = importlib.util.spec_from_file_location("gallery", MAKING / "gallery_pictures.py")
+    module = importlib.util.module_from_spec(spec)
+    before = list(sys.path)
+    try:
+        spec.loader.exec_module(module)
+        written = module.main(tmp_path / "drawn", [page])
+    finally:
+        sys.path[:] = before
+    assert [path.name for path in written] == ["mine-light.png", "mine-dark.png"]
+    assert sorted(path.name for path in (tmp_path / "drawn").iterdir()) == [
+        "mine-dark.png", "mine-light.png",
+    ]  # fmt: skip
+    first, second = (path.read_bytes() for path in written)
+    assert first != second
+    assert first.startswith(b"\x89PNG")

@@ -15,6 +15,7 @@ TEMPLATE = ROOT / "benchmarks" / "templates" / "performance.md"
 DOCS = ROOT / "docs"
 BENCHMARKS = (
     "whole-job",
+    "cross-fit",
     "large-data",
     "busy",
     "imports",
@@ -39,6 +40,7 @@ def page() -> str:
         minutes=whole_job.MINUTES,
         memory=whole_job.MEMORY_GB,
         whole_job=tables.whole_jobs(),
+        cross_fit=tables.cross_fit(),
         large_data=tables.large_data(),
         busy=tables.busy(),
         growth=tables.growth(),

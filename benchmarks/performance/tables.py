@@ -277,6 +277,21 @@ def small_jobs() -> str:
     return table("samples|import|first fit|both|later fit", lines)
 
 
+def cross_fit() -> str:
+    lines = []
+    for row in rows_of("cross-fit"):
+        share = f"{row['request']['label_ratio']:.0%}"
+        if "ratio" not in row:
+            lines.append([size_of(row), share, row["reason"], "", "", ""])
+            continue
+        own, alone = row["cpu_seconds"].values()
+        right = " / ".join(f"{100 * one:.1f}" for one in row["accuracy"].values())
+        lines.append([
+            size_of(row), share, seconds(own), seconds(alone), ratio(row["ratio"]), right
+        ])  # fmt: skip
+    return table("samples|labels|default|network alone|ratio|accuracy of both (%)", lines)
+
+
 def neighbors() -> str:
     lines = []
     for row in rows_of("neighbors"):

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from latex2mathml.converter import convert
 
-HELP = re.compile(r"^<!-- manyview (.*) --help -->$", re.MULTILINE)
+HELP = re.compile(r"^<!-- manyview (.*?) ?--help -->$", re.MULTILINE)
 BARE = re.compile(  # an attribute whose docstring says everything after the colon
     r'\s*(?:\(<code>([^\n]*)</code>\)\s*)?–\s*<div class="doc-md-description">\s*</div>'
 )

@@ -28,7 +28,7 @@ def test_propose_names_samples_and_writes_a_table_to_fill_in(manyview, here, run
     assert len(rows) == 5
     assert all(row["sample_id"] in out and row["label"] == "" for row in rows)
     predictions = csv.DictReader((here / "run" / "predictions.csv").read_text().splitlines())
-    known = {row["sample_id"] for row in predictions if row["known"] == "known"}
+    known = {row["sample_id"] for row in predictions if row["known"] == "yes"}
     assert not known & {row["sample_id"] for row in rows}
     document = json.loads(manyview("propose", run, "-n", "5", "--json")[1])
     assert [one["sample_id"] for one in document["samples"]] == [row["sample_id"] for row in rows]
@@ -125,3 +125,43 @@ def test_propose_takes_strings_as_labels(manyview, here, tiny_views):
     assert manyview("fit", "farm.npz", *options)[0] == 0
     out = manyview("propose", "farm", "-n", "2", "--strategy", "uncertainty")[1]
     assert any(name in out for name in ("hen", "cow", "pig"))
+
+
+def write_tables(folder, tiny_views, names):
+    folder.mkdir()
+    for view, values in tiny_views.views.items():
+        rows = [",".join([name, *map(str, row)]) for name, row in zip(names, values, strict=True)]
+        header = ",".join(["patient", *(f"{view}{n}" for n in range(values.shape[1]))])
+        (folder / f"{view}.csv").write_text("\n".join([header, *rows]) + "\n")
+
+
+@pytest.mark.parametrize("where", ["mine.csv", "tables/labels.csv"])
+def test_the_table_to_fill_in_has_the_columns_of_the_own_labels_and_merges_with_it(
+    manyview, here, tiny_views, where
+):
+    names = [f"p{number}" for number in range(60)]
+    write_tables(here / "tables", tiny_views, names)
+    known = [n for n in range(60) if tiny_views.known_labels[n] >= 0]
+    lines = [f"{names[n]},kind{tiny_views.labels[n]},a note" for n in known]
+    (here / where).write_text("\n".join(["patient,diagnosis,note", *lines]) + "\n")
+    fit = ["fit", "tables", "--label-column", "diagnosis", "-p", "max_epochs=3", "--no-report"]
+    own = ["--labels", where]
+    code, _, err = manyview(*fit, *(own if where == "mine.csv" else ()), "--out", "run")
+    assert code == 0, err
+    code, out, _ = manyview("propose", "run", "-n", "3", "--out", "next.csv")
+    assert code == 0
+    assert "fill in the column diagnosis" in out
+    header, *rows = (here / "next.csv").read_text().splitlines()
+    assert header == "patient,diagnosis"
+    filled = [f"{row}kind{tiny_views.labels[names.index(row.rstrip(','))]}" for row in rows]
+    (here / "next.csv").write_text("\n".join([header, *filled]) + "\n")
+    both = [*own, "--labels", "next.csv"]
+    assert manyview(*fit, *both, "--out", "second")[0] == 0
+    record = json.loads((here / "second" / "run.json").read_text())
+    assert record["split"]["n_labeled"] == len(known) + 3
+    name = names[known[0]]
+    (here / "next.csv").write_text(f"{header}\n{name},kind9\n")
+    code, _, err = manyview(*fit, *both, "--out", "third")
+    assert code == 2
+    assert f"sample '{name}' has label" in err
+    assert "'kind9' in next.csv" in err

@@ -52,12 +52,21 @@ def test_a_word_and_a_path_go_together():
 
 @pytest.mark.parametrize("method", CLASSIFIERS)
 def test_clone_copies_groups(method):
-    model = method(graph=NeighborGraph(metric="euclidean"), calibration=CalibrationConfig())
+    model = method(graph=NeighborGraph(metric="euclidean"))
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert copy.graph is not model.graph
     copy.set_params(graph__metric="cosine")
     assert model.graph.metric == "euclidean"
+
+
+def test_clone_copies_groups_that_words_may_stand_for():
+    model = MGCNDNSClassifier(calibration=CalibrationConfig(n_folds=2))
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert copy.calibration is not model.calibration
+    copy.set_params(calibration__n_folds=1)
+    assert model.calibration.n_folds == 2
 
 
 def test_grid_search_reaches_nested_parameters(tiny_views):

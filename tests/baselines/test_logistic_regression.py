@@ -69,3 +69,24 @@ def test_new_samples_may_have_values_of_any_size(tiny_views):
 def test_fit_warns_when_it_does_not_converge(tiny_views):
     with pytest.warns(ConvergenceWarning, match="did not converge in max_iter=2 iterations"):
         LogisticRegressionClassifier(max_iter=2).fit(tiny_views.views, tiny_views.known_labels)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_held_out_predictions_are_those_of_fits_without_each_part(tiny_views, class_weight):
+    present = np.ones((60, 2), dtype=bool)
+    present[::7, 1] = False
+    views, labels = MultiView(tiny_views.views, present=present), tiny_views.known_labels
+    parts = np.full(60, -1)
+    rows = np.flatnonzero(labels >= 0)
+    parts[rows[:-2]] = np.arange(len(rows) - 2) % 3
+    model = LogisticRegressionClassifier(class_weight=class_weight)
+    held_out = model.fit_held_out(views, labels, np.arange(3), parts)
+    assert np.isnan(held_out[parts < 0]).all()
+    for part in range(3):
+        hidden = parts == part
+        one = LogisticRegressionClassifier(class_weight=class_weight)
+        one.fit(views, np.where(hidden, -1, labels))
+        np.testing.assert_array_equal(held_out[hidden], one.label_distributions_[hidden])
+    whole = LogisticRegressionClassifier(class_weight=class_weight).fit(views, labels)
+    np.testing.assert_array_equal(model.label_distributions_, whole.label_distributions_)
+    np.testing.assert_array_equal(model.coef_, whole.coef_)

@@ -70,3 +70,17 @@ def test_damaged_trees_are_refused(tiny_views, tmp_path):
     model.save(tmp_path)
     with pytest.raises(DataFileError, match="must compare one of 13 columns"):
         ForestClassifier.load(tmp_path)
+
+
+def test_held_out_predictions_of_a_fit_are_even_where_every_tree_drew_the_sample(tiny_views):
+    labels = tiny_views.known_labels
+    parts = np.where(labels >= 0, 0, -1)
+    parts[np.flatnonzero(labels >= 0)[0]] = -1
+    model = ForestClassifier(n_estimators=2, random_state=0)
+    held_out = model.fit_held_out(MultiView(tiny_views.views), labels, np.arange(3), parts)
+    assert np.isnan(held_out[parts < 0]).all()
+    is_even = (held_out[parts == 0] == 1 / 3).all(axis=1)
+    assert 0 < is_even.sum() < len(is_even)
+    np.testing.assert_allclose(held_out[parts == 0].sum(axis=1), 1)
+    whole = fit(tiny_views.views, labels, n_estimators=2)
+    np.testing.assert_array_equal(model.label_distributions_, whole.label_distributions_)

@@ -131,33 +131,6 @@ def test_forced_tuning_has_a_row_of_its_own():
     assert [row.split(" | ")[1] for row in rows] == ["10%", "10%, forced"]
 
 
-def calibrated(dataset, folds, before, after):
-    one = {
-        "dataset": dataset,
-        "label_ratio": 0.1,
-        "seed": 0,
-        "n_folds_auto": folds,
-        "n_held_out": 9,
-    }
-    scores = {"temperature": 1.0, "log_loss": 0.5}
-    kinds = {"before": before, "best": 0.01, "one fold": after, "three folds": after}
-    return one | {kind: scores | {"ece": ece} for kind, ece in kinds.items()}
-
-
-def test_calibration_gives_where_it_raises_the_error_and_where_it_cannot_help():
-    records = [
-        calibrated("a", 3, 0.08, 0.02), calibrated("b", 1, 0.02, 0.04),
-        calibrated("c", None, 0.5, 0.1),
-    ]  # fmt: skip
-    text = daily_tables.calibration_summary(records)
-    assert "over 2 pairs" in text
-    assert "error from 5.0% to 3.0%" in text
-    assert "in 1 of 2 fits, and in the mean over seeds on b with 10% (2.0% to 4.0%)" in text
-    assert "In 1 more pair no label could be held out" in text
-    last = daily_tables.calibration_table(records, 1).splitlines()[-1]
-    assert last == "| c | 10% | 9 | 50.0 | 50.0 | 1.0 | 0.50 | 0.50 |"
-
-
 def test_labeling_compares_rounds_after_the_first_and_fits_from_scratch():
     records = [
         {

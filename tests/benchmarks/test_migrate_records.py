@@ -45,7 +45,7 @@ def one_of(record, checksum=CONTENT):
 )
 def test_one_estimator_with_recipes_becomes_two(params, method, renamed):
     if method == "manyview":
-        renamed = renamed | {"graph_epochs": None}
+        renamed = renamed | {"graph_epochs": None, "cross_fit": False, "label_audit": None}
     found = one_of(old(params=params))
     assert (found["method"], found["params"]) == (method, renamed)
     assert found["key"] == Trial("digits", method, renamed, 0.1).key(CONTENT)
@@ -74,13 +74,16 @@ def test_new_records_stay_and_the_newer_of_two_equal_ones_is_kept():
     assert kept["accuracy"] == 0.2
 
 
-def test_records_of_the_first_default_say_that_it_learned_its_graph_in_all_epochs():
+ALONE = {"cross_fit": False, "label_audit": None}
+
+
+@pytest.mark.parametrize(("version", "params"), [(1, {"graph_epochs": None} | ALONE), (2, ALONE)])
+def test_records_of_earlier_defaults_say_what_they_computed(version, params):
     head = {k: v for k, v in old("manyview").items() if k != "answers"} | {"predictions": "abc"}
     trial = Trial("digits", "manyview", {}, 0.1)
-    first = head | {"key": trial.key(CONTENT, method_version=1)}
-    found = one_of(first)
-    assert found["params"] == {"graph_epochs": None}
-    assert found["key"] == Trial("digits", "manyview", {"graph_epochs": None}, 0.1).key(CONTENT)
+    found = one_of(head | {"key": trial.key(CONTENT, method_version=version)})
+    assert found["params"] == params
+    assert found["key"] == Trial("digits", "manyview", params, 0.1).key(CONTENT)
     assert one_of(found) == found
     current = head | {"key": trial.key(CONTENT)}
     assert one_of(current) == current

@@ -38,7 +38,7 @@ def test_readme_says_what_was_measured():
         for method in ("manyview", whole_job.PYG)
     )
     for said in (
-        f"the default takes {ours / theirs:.2f} of the CPU time of neighbor graphs and a GCN",
+        f"the default's network takes {ours / theirs:.2f} of the CPU time of neighbor graphs and",
         f"an epoch of the paper's network costs {of_medians[TUTORIAL]:.2f} of one of PyG's",
         f"{of_medians[epoch['fastest']]:.2f} of its fastest form on a CPU",
         f"dense form of the paper takes {dense['times_faster']:.0f} times as long",

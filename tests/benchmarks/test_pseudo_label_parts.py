@@ -1,6 +1,7 @@
 """The study of parts switches off one part at a time."""
 
 import pseudo_label_parts
+from compared import ALONE, make
 from sklearn.base import clone
 
 from manyview.data.catalog.load import load_dataset
@@ -17,10 +18,10 @@ class Digits:
 
 def test_every_part_can_be_left_out(monkeypatch):
     monkeypatch.setattr(pseudo_label_parts, "LABEL_RATIO", 0.2)
-    make = pseudo_label_parts.model_without
+    make_without = pseudo_label_parts.model_without
 
     def quick(part, seed):
-        model = make(part, seed)
+        model = make_without(part, seed)
         path = "estimator__" * isinstance(model, ManyviewClassifier) + "max_epochs"
         return clone(model).set_params(**{path: 40})
 
@@ -33,7 +34,7 @@ def test_every_part_can_be_left_out(monkeypatch):
 
 
 def test_leaving_out_one_part_leaves_the_others_at_their_defaults():
-    default = ManyviewClassifier(random_state=0).get_params()
+    default = make(ALONE, 0).get_params()
     for part, params in pseudo_label_parts.PARTS.items():
         if params is not None and "estimator" not in params:
             changed = pseudo_label_parts.model_without(part, 0).get_params()
@@ -55,7 +56,7 @@ def test_modules_in_every_stage_are_those_of_the_last_network():
             built.append((network.graph_learning, network.node_selection))
             return network
 
-    model = ManyviewClassifier(Recorded(max_epochs=5), random_state=0).fit(data.views, labels)
+    model = make(ALONE, 0, estimator=Recorded(max_epochs=5)).fit(data.views, labels)
     assert len(built) == model.n_networks_ == 2
     assert all(module is not None for modules in built for module in modules)
 

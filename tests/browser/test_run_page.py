@@ -16,7 +16,7 @@ def report(tmp_path_factory):
     return file
 
 
-def column(page, number, table="#check-these-first table.cards"):
+def column(page, number, table="#what-to-do-next table.cards"):
     rows = page.locator(f"{table} tbody tr:not([hidden])")
     return [row.locator("th, td").nth(number).inner_text() for row in rows.all()]
 
@@ -54,7 +54,7 @@ def test_samples_to_check_come_sorted_cut_and_searchable(report, open_page):
     assert len(shown) == 8
     probabilities = [float(text.split()[-1]) for text in shown]
     assert probabilities == sorted(probabilities)
-    prediction = page.locator("#check-these-first .cards th", has_text="prediction")
+    prediction = page.locator("#what-to-do-next .cards th", has_text="prediction")
     assert prediction.get_attribute("aria-sort") == "ascending"
     first = column(page, 0)[0]
     page.get_by_role("button", name="Show all 30").click()
@@ -179,7 +179,7 @@ def test_narrow_screen_does_not_scroll_sideways(report, open_page, width):
     )
     assert wide == []
     if width < 640:
-        assert style_of(page, "#check-these-first .cards tbody tr", "display") == "block"
+        assert style_of(page, "#what-to-do-next .cards tbody tr", "display") == "block"
 
 
 def test_print_shows_every_row_and_no_controls(report, open_page):
@@ -187,7 +187,7 @@ def test_print_shows_every_row_and_no_controls(report, open_page):
     page.emulate_media(media="print")
     assert not page.locator("button.theme").is_visible()
     assert not page.locator("#map .choice").is_visible()
-    assert page.locator("#check-these-first .cards tbody tr").last.is_visible()
+    assert page.locator("#what-to-do-next .cards tbody tr").last.is_visible()
 
 
 def test_names_from_the_data_are_shown_as_they_are(report, open_page):
@@ -195,12 +195,34 @@ def test_names_from_the_data_are_shown_as_they_are(report, open_page):
     assert page.locator("h1").inner_text() == "<i>shapes</i>"
     names = column(page, 0, "#classes table")
     assert sorted(names) == sorted(["<script>alert(1)</script>", "a\"b'c", "Öl & Gas"])
-    assert page.locator("main script, main img").count() == 0
+    code = "main script:not([type='application/json'])"
+    assert page.locator(f"{code}, main img").count() == 0
 
 
 def test_page_reads_without_a_script(report, open_page):
     page = open_page(report, java_script_enabled=False)
-    assert page.locator("#check-these-first .cards tbody tr").count() == 30
-    assert page.locator("#check-these-first .cards tbody tr").last.is_visible()
+    assert page.locator("#what-to-do-next .cards tbody tr").count() == 30
+    assert page.locator("#what-to-do-next .cards tbody tr").last.is_visible()
     assert not page.locator("button.theme").is_visible()
     assert page.locator("#map .marks > *").count() == 60
+
+
+def test_click_on_the_map_shows_the_card_of_the_sample(report, open_page):
+    page = open_page(report)
+    card = page.locator("#sample-card")
+    assert card.is_hidden()
+    page.locator("#map .marks > *").last.dispatch_event("click")
+    assert card.locator("h3").inner_text().startswith("<b>")
+    assert "prediction" in card.inner_text()
+    page.keyboard.press("Escape")
+    assert card.is_hidden()
+
+
+def test_table_of_all_samples_is_searched(report, open_page):
+    page = open_page(report)
+    rows = page.locator("#sample-table tbody tr")
+    assert rows.count() == 20
+    page.locator("#sample-table input").fill("<b>42</b>")
+    assert rows.count() == 1
+    rows.locator("button").click()
+    assert page.locator("#sample-card h3").inner_text() == "<b>42</b>"

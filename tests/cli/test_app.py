@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 import typer
 
-from manyview.cli.app import app, as_typed, main
+from manyview.cli.app import CLOSED_PIPE, USER_ERROR, app, as_typed, main
+from manyview.cli.bench import DAMAGED
 from manyview.data.catalog.cards import CATALOG
 from manyview.errors import DataFileError, InputError
 from manyview.estimators.manyview import ManyviewClassifier
@@ -19,7 +21,7 @@ from manyview.methods import METHODS
 COMMAND = typer.main.get_command(app)
 VERBS = [
     *((name,) for name in COMMAND.commands),
-    *(("bench", name) for name in COMMAND.commands["bench"].commands),
+    *((group, name) for group in ("bench", "runs") for name in COMMAND.commands[group].commands),
 ]
 # A command per block and the error it must print; without one, any single line.
 ERRORS = """\
@@ -57,6 +59,10 @@ fit shapes.npz --label-ratio 1.5
 
 fit shapes.npz --abstain-below 80
 --abstain-below must be a number from 0 to 1; got 80.0.
+
+fit shapes.npz --calibrate
+manyview's probabilities are calibrated by cross-fitting already: leave out --calibrate
+(calibration), which is for the method mgcn-dns.
 
 fit shapes.npz --method knn --calibrate
 -p calibration: KNNClassifier has no parameter 'calibration'. It has: missing, n_neighbors,
@@ -173,8 +179,9 @@ def test_help_is_not_cut_off_and_ends_with_two_examples(manyview, monkeypatch, v
     monkeypatch.setenv("COLUMNS", str(columns))
     code, out, err = manyview(*verb, "--help")
     assert (code, err) == (0, "")
-    assert "completion" not in out
+    assert max(map(len, out.splitlines())) <= columns
     text, _, examples = out.partition("\n  Examples:\n")
+    examples = examples.partition("\n\n")[0]  # exit codes may follow
     assert "…" not in text
     assert "..." not in text.partition("\n")[2]  # the first line may have DATA...
     commands = [shlex.split(line) for line in examples.splitlines()]
@@ -193,7 +200,15 @@ def test_help_of_a_verb_lists_its_options(manyview, verb):
     code, out, _ = manyview(verb, "--help")
     assert code == 0
     assert "--json" in out
-    assert "completion" not in out
+    assert "--verbose" in out
+    assert "completion" not in out  # an option of the whole command line
+
+
+def test_help_lists_the_exit_codes_that_are_used(manyview):
+    codes = manyview("--help")[1].partition("Exit codes:\n")[2]
+    listed = {int(word) for line in codes.splitlines() for word in line[:17].split()}
+    interrupts = {128 + getattr(signal, name) for name in ("SIGHUP", "SIGINT", "SIGTERM")}
+    assert listed == {0, DAMAGED, USER_ERROR, CLOSED_PIPE, *interrupts}
 
 
 def test_help_does_not_wait_for_torch():

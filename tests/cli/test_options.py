@@ -14,8 +14,14 @@ def test_group_is_replaced_by_its_options_in_place():
     def verb(*, name: str, output: OutputOptions, last: int = 3) -> None:
         seen.append((name, output, last))
 
-    assert list(inspect.signature(verb).parameters) == ["name", "quiet", "as_json", "last"]
-    verb(name="a", quiet=True, as_json=False, last=4)
+    assert list(inspect.signature(verb).parameters) == [
+        "name",
+        "quiet",
+        "verbose",
+        "as_json",
+        "last",
+    ]
+    verb(name="a", quiet=True, verbose=False, as_json=False, last=4)
     assert seen == [("a", OutputOptions(quiet=True), 4)]
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,8 @@ def test_fit_prints_a_summary_and_writes_a_folder(manyview, shapes):
     out = re.sub(r"\s+\d+\.\d+\s+s\n", " # s\n", out)  # a slow fit's seconds may be wrapped
     out = re.sub(r" *\d+\.\d+(%|\))", r" #\1", out)
     start = """\
+Estimate  too few labels to estimate the accuracy: 12 could be hidden in turn, 20 are needed
+
 Data      shapes: 60 samples, 2 views, 3 classes
           shape, color: 2 views of 60 samples (5, 8 features); labels in y: 3 classes from 0 to 2.
 Labels    12 shown, 48 hidden (stratified, ratio 0.2, seed 0)
@@ -131,7 +134,7 @@ def test_tables_are_fitted_and_new_samples_labeled(manyview, tables):
     right = [row["label"] == by_id[row["sample_id"]] for row in rows]
     assert np.mean(right) > 0.9
     for row in rows:
-        assert (row["known"] == "known") == bool(row["given"])
+        assert (row["known"] == "yes") == bool(row["given"])
         assert row["given"] in {"", by_id[row["sample_id"]]}
 
     code, out, err = manyview("predict", "run", "new")
@@ -372,7 +375,8 @@ def test_explain_splits_the_prediction_of_a_sample(manyview, tables):
     code, out, err = manyview("explain", "run", "--sample", "s7", "--json")
     document = json.loads(out)
     assert document["explanation"]["name"] == "s7"
-    parts = [document["explanation"]["itself"], *document["explanation"]["neighbors"]]
+    why = document["explanation"]
+    parts = [why["itself"], *why["neighbors"], *why["tables"]]
     total = sum(part["margin"] for part in parts)
     assert total == pytest.approx(document["explanation"]["margin"])
     code, out, err = manyview("explain", "run")
@@ -388,7 +392,7 @@ def test_explain_agrees_with_predict_on_a_new_sample(manyview, refused, tables):
     assert (code, err) == (0, "")
     why = json.loads(out)["explanation"]
     assert (why["name"], why["prediction"]) == (name, predicted["label"])
-    total = sum(part["margin"] for part in [why["itself"], *why["neighbors"]])
+    total = sum(part["margin"] for part in [why["itself"], *why["neighbors"], *why["tables"]])
     assert total == pytest.approx(why["margin"])
     code, out, err = manyview("explain", "run", "--data", "new", "--sample", name)
     assert (code, err) == (0, "")
@@ -413,7 +417,7 @@ def test_explain_suggests_the_nearest_sample_and_run(manyview, refused, tables):
 
 def test_fit_calibrates_and_abstains_on_request(manyview, shapes, here):
     options = ("--label-ratio", "0.2", "--calibrate", "--abstain-below", "0.6", "--out", "run")
-    code, out, err = manyview("fit", shapes, *options, *QUICK)
+    code, out, err = manyview("fit", shapes, "--method", "mgcn-dns", *options, *QUICK)
     assert (code, err) == (0, "")
     text = " ".join(out.split())
     assert "probabilities calibrated on 12 held-out labels: temperature " in text
@@ -465,7 +469,7 @@ def test_real_interrupt_while_training_keeps_the_best_so_far(here, rng):
         [sys.executable, "-m", "manyview", *command.split()],
         stdout=subprocess.PIPE,
         stderr=terminal,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "TERM": "xterm"},
+        env=os.environ | {"OMP_NUM_THREADS": "1", "TERM": "xterm", "NO_COLOR": "1"},
         text=True,
     )
     os.close(terminal)
@@ -540,3 +544,70 @@ def test_label_ratio_of_few_labels_tells_what_it_hides_and_scores(manyview, tabl
     page = Path("run/report.html").read_text()
     assert line in page
     assert f"Compared with the {n_scored} of 12 known labels that were hidden" in page
+
+
+def test_column_known_says_yes_or_no(manyview, shapes, here):
+    assert manyview("fit", shapes, "--label-ratio", "0.2", "--method", "knn", "--out", "r")[0] == 0
+    with (here / "r" / "predictions.csv").open(newline="") as file:
+        counts = Counter(row["known"] for row in csv.DictReader(file))
+    assert counts == {"yes": 12, "no": 48}
+
+
+def test_overwrite_replaces_a_run_and_nothing_else(manyview, refused, shapes, here):
+    fit = ("fit", shapes, "--label-ratio", "0.2", "--method", "knn", "--out", "mine")
+    assert manyview(*fit)[0] == 0
+    assert refused(*fit).endswith("Replace it with --overwrite, or name another with --out.")
+    assert manyview(*fit, "--overwrite", "--seed", "1", "--no-report", "-q") == (0, "", "")
+    assert json.loads((here / "mine" / "run.json").read_text())["settings"]["seed"] == 1
+    assert not (here / "mine" / "report.html").exists()
+    (here / "mine" / "to_label.csv").write_text("sample_id,label\n7,cow\n")
+    before = {file: file.read_bytes() for file in (here / "mine").iterdir()}
+    assert refused(*fit, "--overwrite").startswith(
+        "mine is not replaced: it holds a file that no fit wrote: to_label.csv."
+    )
+    assert {file: file.read_bytes() for file in (here / "mine").iterdir()} == before
+    (here / "photos").mkdir()
+    (here / "photos" / "cow.jpg").touch()
+    line = refused(*fit[:-1], "photos", "--overwrite")
+    assert line.startswith("--overwrite replaces only folders of runs; photos has no run.json")
+
+
+def test_overwrite_replaces_the_default_folder_and_every_file_of_a_fit(manyview, shapes, here):
+    fit = ("fit", shapes, "--label-ratio", "0.2", "-p", "max_epochs=3", "-q")
+    assert manyview(*fit)[0] == 0
+    (folder,) = (here / "runs").iterdir()
+    before = sorted(file.name for file in folder.iterdir())
+    assert manyview(*fit, "--overwrite")[0] == 0
+    assert sorted(file.name for file in folder.iterdir()) == before
+    assert list((here / "runs").iterdir()) == [folder]
+
+
+def test_interrupted_overwrite_keeps_the_old_run(manyview, shapes, here, monkeypatch):
+    fit = ("fit", shapes, "--label-ratio", "0.2", "--method", "knn", "--out", "mine", "-q")
+    assert manyview(*fit)[0] == 0
+    before = {file: file.read_bytes() for file in here.rglob("*") if file.is_file()}
+
+    def interrupt(self, views, labels):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("manyview.baselines.knn.KNNClassifier.fit", interrupt)
+    code, _, err = manyview(*fit, "--overwrite")
+    assert (code, err) == (130, "Interrupted; nothing was written.\n")
+    assert {file: file.read_bytes() for file in here.rglob("*") if file.is_file()} == before
+
+
+def test_verbose_tells_settings_on_standard_error(manyview, shapes, here):
+    code, out, err = manyview(
+        "fit", shapes, "--label-ratio", "0.2", "--method", "knn", "-p", "n_neighbors=3", "-v", "-q"
+    )
+    assert (code, out) == (0, "")
+    lines = err.splitlines()
+    assert lines[:3] == [
+        "No configuration file was found.",
+        f"Data: {here.resolve() / shapes}",
+        "Method: knn, with n_neighbors=3; seed 0",
+    ]
+    assert lines[3].startswith("Fitted in ")
+    code, out, err = manyview("predict", "runs/shapes-knn-seed0", shapes, "-v", "--json")
+    assert json.loads(out)
+    assert f"Model: runs/shapes-knn-seed0; data: {here.resolve() / shapes}" in err

@@ -5,6 +5,7 @@ import pytest
 from models import manyview, mgcn_dns
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview.cross_fitting.folds import held_out_parts
 from manyview.data.views import MultiView
 from manyview.errors import CalibrationWarning, InputError
 from manyview.estimators.calibration import (
@@ -17,16 +18,12 @@ from manyview.estimators.calibration import (
     coverage_curve,
     expected_calibration_error,
     fit_temperature,
-    held_out_parts,
     reliability,
 )
-from manyview.estimators.manyview import ManyviewClassifier
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.estimators.parameters import CalibrationConfig
 from manyview.numerics import softmax
 from manyview.self_training.pseudo_labels import PseudoLabeler
-
-TEMPERATURE = PseudoLabeler().temperature
 
 
 @pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5])
@@ -174,8 +171,8 @@ def test_coverage_curve_counts_what_each_threshold_predictions(rng):
     assert coverage_curve(np.zeros((0, 2)), np.zeros(0)) == []
 
 
-def fit(tiny_views, **params):
-    model = manyview(max_epochs=15, random_state=0, **params)
+def fit(tiny_views, method=mgcn_dns, **params):
+    model = method(max_epochs=15, random_state=0, **params)
     return model.fit(tiny_views.views, tiny_views.known_labels)
 
 
@@ -199,10 +196,10 @@ def test_few_labels_are_all_held_out_and_called_weak(calibrated):
 @pytest.mark.parametrize("n_folds", [1, 3])
 def test_calibration_changes_probabilities_and_no_prediction(tiny_views, plain, n_folds):
     model = fit(tiny_views, calibration=CalibrationConfig(n_folds=n_folds))
-    assert (plain.temperature_, plain.calibration_) == (TEMPERATURE, None)
+    assert (plain.temperature_, plain.calibration_) == (1.0, None)
     assert model.transduction_.tolist() == plain.transduction_.tolist()
     assert model.calibration_.temperature != 1.0
-    assert model.temperature_ == TEMPERATURE * model.calibration_.temperature
+    assert model.temperature_ == model.calibration_.temperature
     powers = plain.label_distributions_ ** (1 / model.calibration_.temperature)
     wanted = powers / powers.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.label_distributions_, wanted, rtol=1e-4)
@@ -223,7 +220,7 @@ def test_new_samples_and_loaded_models_share_the_temperature(
     np.testing.assert_allclose(calibrated.predict_proba(new), wanted, rtol=1e-4)
     assert calibrated.predict(new).tolist() == plain.predict(new).tolist()
     calibrated.save(tmp_path)
-    loaded = ManyviewClassifier.load(tmp_path)
+    loaded = MGCNDNSClassifier.load(tmp_path)
     assert loaded.temperature_ == calibrated.temperature_
     assert isinstance(loaded.calibration_, Calibration)
     np.testing.assert_array_equal(
@@ -271,11 +268,11 @@ def test_one_label_per_class_is_not_calibrated_and_warns(tiny_views):
     rows = [np.flatnonzero(tiny_views.labels == code)[0] for code in range(3)]
     labels = np.full(60, -1)
     labels[rows] = [0, 1, 2]
-    model = manyview(max_epochs=5, calibration="temperature", random_state=0)
+    model = mgcn_dns(max_epochs=5, calibration="temperature", random_state=0)
     with pytest.warns(CalibrationWarning, match="no class has two labels") as caught:
         model.fit(tiny_views.views, labels)
     assert caught[0].filename == __file__
-    assert (model.temperature_, model.calibration_) == (TEMPERATURE, None)
+    assert (model.temperature_, model.calibration_) == (1.0, None)
 
 
 def test_held_out_logits_are_as_confident_as_those_of_the_fit(tiny_views):
@@ -283,7 +280,7 @@ def test_held_out_logits_are_as_confident_as_those_of_the_fit(tiny_views):
     model = fit(tiny_views, calibration=CalibrationConfig(n_folds=1))
     shown = tiny_views.known_labels.copy()
     shown[model.calibration_.samples] = -1
-    folds = manyview(max_epochs=15, random_state=1).fit(tiny_views.views, shown)
+    folds = mgcn_dns(max_epochs=15, random_state=1).fit(tiny_views.views, shown)
     np.testing.assert_allclose(
         folds.label_distributions_[model.calibration_.samples],
         softmax(model.calibration_.logits),
@@ -292,9 +289,9 @@ def test_held_out_logits_are_as_confident_as_those_of_the_fit(tiny_views):
 
 
 def test_a_network_trained_on_labels_alone_keeps_its_logits(tiny_views):
-    paper = mgcn_dns(max_epochs=5, random_state=0)
-    assert paper.fit(tiny_views.views, tiny_views.known_labels).temperature_ == 1.0
-    assert fit(tiny_views, max_iter=0).temperature_ == 1.0
+    assert fit(tiny_views).temperature_ == 1.0
+    assert fit(tiny_views, manyview, max_iter=0, cross_fit=False).temperature_ == 1.0
+    assert fit(tiny_views, manyview, cross_fit=False).temperature_ == PseudoLabeler().temperature
 
 
 def test_interrupted_calibration_keeps_the_fit(tiny_views, monkeypatch):
@@ -337,7 +334,9 @@ def test_wrong_parameters_are_refused(tiny_views, params, message):
         fit(tiny_views, **params)
 
 
-def test_predictions_below_the_wanted_probability_are_unknown(plain):
+@pytest.mark.parametrize("method", [mgcn_dns, manyview])
+def test_predictions_below_the_wanted_probability_are_unknown(tiny_views, method):
+    plain = fit(tiny_views, method)
     surest = plain.label_distributions_.max(axis=1)
     middle = float(np.median(surest))
     predictions = plain.predictions(min_probability=middle)

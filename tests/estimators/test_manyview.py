@@ -5,14 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from interrupts import TRAIN_NETWORK, train_interrupted
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview import ManyviewClassifier, MGCNDNSClassifier, PseudoLabeler, hide_labels, load_dataset
 from manyview.errors import InputError
 from manyview.network.training import train_network
 from manyview.self_training import loop
-
-TRAIN_NETWORK = "manyview.estimators.mgcn_dns.train_network"
 
 
 def fit(views, labels, **parameters):
@@ -58,7 +57,7 @@ def test_a_small_fit_uses_one_thread_in_all_steps_that_learn(tiny_views, monkeyp
 def test_no_iterations_are_the_papers_method(tiny_views):
     given = tiny_views.views, tiny_views.known_labels
     paper = MGCNDNSClassifier(random_state=0, max_epochs=15).fit(*given)
-    same(fit(*given, max_iter=0, scaling="unit"), paper)
+    same(fit(*given, max_iter=0, scaling="unit", cross_fit=False), paper)
 
 
 def test_the_same_seed_gives_the_same_stages(tiny_views):
@@ -91,7 +90,7 @@ def watch_training(monkeypatch):
 def test_teachers_are_plain_and_continue_from_the_one_before(tiny_views, monkeypatch):
     trained = watch_training(monkeypatch)
     given = tiny_views.views, tiny_views.known_labels
-    fit(*given, initial_teacher="network", graph_epochs=None)
+    fit(*given, initial_teacher="network", graph_epochs=None, cross_fit=False)
     (first, *_), (second, second_start, _), (last, last_start, _) = trained
     for teacher in (first, second):
         assert teacher.graph_learning is None
@@ -106,7 +105,7 @@ def test_teachers_are_plain_and_continue_from_the_one_before(tiny_views, monkeyp
 
 def test_a_linear_classifier_takes_the_place_of_the_first_network(tiny_views, monkeypatch):
     trained = watch_training(monkeypatch)
-    model = fit(tiny_views.views, tiny_views.known_labels, graph_epochs=None)
+    model = fit(tiny_views.views, tiny_views.known_labels, graph_epochs=None, cross_fit=False)
     (teacher, _, soft_targets), (last, *_) = trained
     assert model.n_networks_ == len(model.stages_) == 2
     assert soft_targets is not None
@@ -118,7 +117,7 @@ def test_a_linear_classifier_takes_the_place_of_the_first_network(tiny_views, mo
 
 def test_the_graph_is_fixed_until_the_weights_have_converged(tiny_views, monkeypatch):
     trained = watch_training(monkeypatch)
-    model = fit(tiny_views.views, tiny_views.known_labels, graph_epochs=4)
+    model = fit(tiny_views.views, tiny_views.known_labels, graph_epochs=4, cross_fit=False)
     (teacher, *_), (fixed, start, _), (last, last_start, _) = trained
     assert [type(one).__name__ for one in (teacher, fixed)] == ["FixedGraphNetwork"] * 2
     assert fixed.convolutions is last.convolutions
@@ -185,7 +184,7 @@ def test_new_samples_and_reasons_come_from_the_final_network(tiny_views):
     model = fit(tiny_views.views, tiny_views.known_labels, max_epochs=40)
     assert (model.predict(tiny_views.views) == model.transduction_).mean() > 0.9
     why = model.explain(3)
-    parts = [why.itself, *why.neighbors]
+    parts = [why.itself, *why.neighbors, *why.tables]
     assert sum(part.margin for part in parts) == pytest.approx(why.margin, abs=1e-9)
 
 
@@ -201,20 +200,6 @@ def test_stages_are_saved(tiny_views, tmp_path):
 def interrupt_stage(number, monkeypatch):
     """Raise KeyboardInterrupt in the third epoch of a stage."""
     train_stage = MGCNDNSClassifier.train_stage
-
-    def train_interrupted(network, *args, **kwargs):
-        forward, epochs = network.forward, []
-
-        def interrupt(*args, **kwargs):
-            epochs.append(1)
-            if len(epochs) == 3:
-                raise KeyboardInterrupt
-            return forward(*args, **kwargs)
-
-        network.forward = interrupt
-        curve = train_network(network, *args, **kwargs)
-        network.forward = forward
-        return curve
 
     def train_and_interrupt(self, stage, **settings):
         with monkeypatch.context() as patch:

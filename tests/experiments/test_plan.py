@@ -21,6 +21,7 @@ SHIPPED = [
     "quick",
     "ratios",
     "raw-features",
+    "shares",
     "weights",
 ]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from models import manyview
+from models import manyview, mgcn_dns
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
@@ -15,6 +15,7 @@ from manyview.estimators.manyview import ManyviewClassifier
 
 VARIANTS = {
     "default": {},
+    "network alone": {"cross_fit": False},
     "one layer": {"n_layers": 1},
     "three layers": {"n_layers": 3},
     "plain": {"graph_learning": None, "node_selection": None},
@@ -34,8 +35,9 @@ def test_contributions_of_neighbors_views_and_sources_add_up_to_both_logits(mode
     for row in range(0, 60, 7):
         why = explainer.explain(row, names)
         for parts in ([why.itself, *why.neighbors], why.views, why.sources):
-            assert sum(one.for_prediction for one in parts) == pytest.approx(why.logit, abs=1e-6)
-            assert sum(one.for_runner_up for one in parts) == pytest.approx(
+            both = [*parts, *why.tables]
+            assert sum(one.for_prediction for one in both) == pytest.approx(why.logit, abs=1e-6)
+            assert sum(one.for_runner_up for one in both) == pytest.approx(
                 why.runner_up_logit, abs=1e-6
             )
         first, second = why.probabilities[why.prediction], why.probabilities[why.runner_up]
@@ -61,7 +63,7 @@ def test_neighbors_come_with_the_largest_margin_first_and_without_the_sample(mod
     assert why.itself.row == 3
     n_left, for_prediction, for_runner_up = why.rest(2)
     assert n_left == len(why.neighbors) - 2
-    shown = why.neighbors[:2]
+    shown = [*why.neighbors[:2], *why.tables]
     assert for_prediction + why.itself.for_prediction + sum(
         o.for_prediction for o in shown
     ) == pytest.approx(why.logit)
@@ -135,6 +137,10 @@ def test_deleting_a_neighbor_subtracts_its_contribution_from_the_logits(model):
         graph[5, one.row] = 0.0
     top_two = [model.classes_.tolist().index(label) for label in (why.prediction, why.runner_up)]
     left = (graph[5] @ messages)[top_two] / model.temperature_
+    left += [
+        sum(getattr(one, part) for one in why.tables)
+        for part in ("for_prediction", "for_runner_up")
+    ]
     taken = [
         sum(getattr(one, part) for one in why.neighbors[:3])
         for part in ("for_prediction", "for_runner_up")
@@ -153,7 +159,7 @@ def test_deleting_the_named_neighbors_hurts_real_predictions_more_than_random_on
     """Both layers are run again, so the hidden states change as well."""
     data = load_dataset("digits")
     labels = hide_labels(data.labels, 0.02, random_state=0)
-    model = manyview(max_epochs=60, random_state=0).fit(data.views, labels)
+    model = manyview(max_epochs=60, cross_fit=False, random_state=0).fit(data.views, labels)
     explainer = model.explainer()
     names = [str(row) for row in range(len(labels))]
     falls = {"named": [], "random": []}
@@ -246,8 +252,10 @@ def test_known_labels_of_neighbors_are_reported(tiny_views):
 
 def test_explanation_as_json_has_every_contribution(model):
     document = model.explain(9).document()
-    parts = [document["itself"], *document["neighbors"]]
-    assert sum(part["margin"] for part in parts) == pytest.approx(document["margin"])
+    for parts in ([document["itself"], *document["neighbors"]], document["views"]):
+        both = [*parts, *document["tables"]]
+        assert sum(part["margin"] for part in both) == pytest.approx(document["margin"])
+    assert [one["name"] for one in document["tables"]] == list(model.table_logits_)
     assert sum(one["probability"] for one in document["probabilities"]) == pytest.approx(1)
     assert set(document["views"][0]) >= {
         "view",
@@ -281,29 +289,32 @@ def test_loaded_model_explains_as_the_saved_one(tmp_path, model):
 NEW_VARIANTS = {
     **VARIANTS,
     "top-k": {"node_selection": "top-k", "n_selected": 4},
-    "calibrated": {"calibration": "temperature"},
+    "calibrated": {"method": mgcn_dns, "calibration": "temperature"},
 }
 
 
-def fit_first_50(tiny_views, **params):
+def fit_first_50(tiny_views, method=manyview, **params):
     views = MultiView(tiny_views.views)
     settings = {"random_state": 0, "max_epochs": 15, "n_neighbors": 4, **params}
-    model = manyview(**settings)
+    model = method(**settings)
     return model.fit(views[:50], tiny_views.known_labels[:50]), views[50:]
 
 
 @pytest.mark.parametrize("params", NEW_VARIANTS.values(), ids=NEW_VARIANTS)
 def test_contributions_to_a_new_sample_add_up_to_the_logits_of_predict(tiny_views, params):
     model, new = fit_first_50(tiny_views, **params)
-    logits = model.inductive_state_.logits(new) / model.temperature_
+    network = model.inductive_state_.logits(new) / model.temperature_
+    logits = sum((one.logits(new) for one in model.table_learners_), start=network)
     probabilities = model.predict_proba(new)
     for row in range(len(new)):
         why = model.explain_new(new, row)
         prediction, runner_up = np.argsort(-logits[row])[:2]
         assert (why.prediction, why.runner_up) == tuple(model.classes_[[prediction, runner_up]])
+        assert [one.name for one in why.tables] == [one.name for one in model.table_learners_]
         for parts in ([why.itself, *why.neighbors], why.sources, why.views):
-            for_prediction = sum(part.for_prediction for part in parts)
-            for_runner_up = sum(part.for_runner_up for part in parts)
+            both = [*parts, *why.tables]
+            for_prediction = sum(part.for_prediction for part in both)
+            for_runner_up = sum(part.for_runner_up for part in both)
             np.testing.assert_allclose(for_prediction, logits[row, prediction], atol=1e-5)
             np.testing.assert_allclose(for_runner_up, logits[row, runner_up], atol=1e-5)
         found = list(why.probabilities.values())
@@ -321,8 +332,9 @@ def test_neighbors_of_a_new_sample_are_the_nearest_fitted_samples_of_each_view(t
     assert why.itself.row == why.row == 50
 
 
-def test_new_samples_prediction_without_a_view_is_that_with_the_view_missing(tiny_views):
-    model, new = fit_first_50(tiny_views)
+@pytest.mark.parametrize("cross_fit", [True, False])
+def test_new_samples_prediction_without_a_view_is_that_with_the_view_missing(tiny_views, cross_fit):
+    model, new = fit_first_50(tiny_views, cross_fit=cross_fit)
     why = model.explain_new(new, 2)
     for number, view in enumerate(why.views):
         present = np.ones((1, 2), dtype=bool)
@@ -357,7 +369,8 @@ def test_new_samples_of_precomputed_graphs_are_explained(tiny_views, rng):
     model = manyview(random_state=0, max_epochs=5)
     model.fit(views[:50], tiny_views.known_labels[:50])
     why = model.explain_new(views[50:], 4)
-    logits = model.inductive_state_.logits(views[50:])[4] / model.temperature_
+    network = model.inductive_state_.logits(views[50:]) / model.temperature_
+    logits = sum((one.logits(views[50:]) for one in model.table_learners_), start=network)[4]
     assert why.logit == pytest.approx(logits.max(), abs=1e-5)
     assert any("links" in one.views for one in why.neighbors)
 

@@ -94,8 +94,8 @@ def accuracy(model, data, labels):
 def test_leaving_doubted_labels_out_recovers_most_of_the_loss(noisy_digits):
     data, labels, noisy, changed = noisy_digits
     clean = ManyviewClassifier(random_state=0).fit(data.views, labels)
-    reported = ManyviewClassifier(random_state=0).fit(data.views, noisy)
-    left_out = ManyviewClassifier(label_audit="leave-out", random_state=0).fit(data.views, noisy)
+    reported = ManyviewClassifier(label_audit="report", random_state=0).fit(data.views, noisy)
+    left_out = ManyviewClassifier(random_state=0).fit(data.views, noisy)
     found = left_out.label_issues_
     doubted = found.samples[found.is_suspicious]
     assert np.isin(doubted, changed).mean() > 0.85
@@ -134,3 +134,18 @@ def test_audit_of_a_model_file_is_checked(noisy_digits, tmp_path):
         model.label_issues_ = broken
         with pytest.raises(ValueError, match="label_issues_"):
             model.check_learned()
+
+
+def test_issues_are_one_line_of_text_and_a_table_in_notebooks():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 20)
+    features = np.eye(3)[truth] + 0.1 * rng.normal(size=(60, 3))
+    given = truth.copy()
+    given[[0, 30]] = [1, 0]
+    issues = audit_labels(features, np.arange(60), given)
+    assert repr(issues).startswith("LabelIssues(60 labels, 2 probably wrong; estimated rate of")
+    markup = issues._repr_html_()
+    assert markup.count('<th scope="row" class="number">') == 2
+    calm = audit_labels(features, np.arange(60), truth)
+    assert repr(calm) == "LabelIssues(60 labels, no reason to doubt them)"
+    assert "<table" not in calm._repr_html_()

@@ -12,7 +12,7 @@ from manyview.network import replay
 
 
 def fit(views, labels, **params):
-    return manyview(max_epochs=15, random_state=0, **params).fit(views, labels)
+    return manyview(cross_fit=False, max_epochs=15, random_state=0, **params).fit(views, labels)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 from manyview.data.catalog.cards import CATALOG
 from manyview.methods import METHODS
+from manyview.report.layout import set_table
 from manyview.report.listings import (
+    CATALOG_ALIGN,
+    CATALOG_HEADER,
     card_document,
     card_text,
-    catalog_text,
+    catalog_rows,
     method_document,
     methods_text,
     shown_params,
@@ -11,7 +14,8 @@ from manyview.report.listings import (
 
 
 def test_catalog_has_one_line_per_data_set():
-    lines = catalog_text([(card, card.name == "digits") for card in CATALOG.values()]).splitlines()
+    rows = catalog_rows([(card, card.name == "digits") for card in CATALOG.values()])
+    lines = set_table(CATALOG_HEADER, rows, CATALOG_ALIGN).splitlines()
     assert len(lines) == 1 + len(CATALOG)
     assert lines[0].split() == [
         "name",
@@ -55,11 +59,7 @@ def test_card_names_what_is_unknown():
 
 
 def test_graphs_are_counted_with_and_without_features():
-    rows = [
-        line.split("  ")
-        for line in catalog_text((one, True) for one in CATALOG.values()).splitlines()
-    ]
-    cells = {row[0]: [cell.strip() for cell in row if cell.strip()] for row in rows}
+    cells = {row[0]: row for row in catalog_rows((one, True) for one in CATALOG.values())}
     assert "6 graphs" in cells["nus-wide-graphs"]
     assert "4714 + 1 graph" in cells["facebook-pages"]
 

@@ -8,10 +8,13 @@ import pytest
 
 from manyview.errors import InputError
 from manyview.estimators.manyview import ManyviewClassifier
+from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.runs.abstaining import abstain, describe_abstention
 from manyview.runs.fitting import fit_run
 from manyview.runs.predicting import predict_run
 from manyview.runs.sources import DataSource
+
+CALIBRATED = {"max_epochs": 5, "calibration": "temperature"}
 
 
 def rows_of(file):
@@ -19,22 +22,24 @@ def rows_of(file):
         return list(csv.DictReader(lines))
 
 
-def test_predictions_below_the_probability_are_written_as_unknown(quick, tiny_views):
-    run = fit_run(quick(abstain_below=0.37))
+def test_predictions_below_the_probability_are_written_as_unknown(quick, tiny_views, tmp_path):
+    whole = ManyviewClassifier.load(fit_run(quick(out=tmp_path / "whole")).folder)
+    level = float(np.quantile(whole.label_distributions_.max(axis=1), 0.3))
+    run = fit_run(quick(abstain_below=level))
     model = ManyviewClassifier.load(run.folder)
     highest = model.label_distributions_.max(axis=1)
-    assert 0 < (highest < 0.37).sum() < 60
+    assert 0 < (highest < level).sum() < 60
     for row, prediction, probability in zip(
         rows_of(run.folder / "predictions.csv"), model.transduction_, highest, strict=True
     ):
-        assert row["label"] == ("unknown" if probability < 0.37 else str(prediction))
+        assert row["label"] == ("unknown" if probability < level else str(prediction))
     record = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))
-    assert record["settings"]["abstain_below"] == 0.37
+    assert record["settings"]["abstain_below"] == level
     hidden = model.y_ < 0
-    predicted = hidden & (highest >= 0.37)
+    predicted = hidden & (highest >= level)
     right = (model.transduction_ == tiny_views.labels)[predicted].mean()
     assert record["abstention"] == {
-        "below": 0.37,
+        "below": level,
         "n_predicted": int(predicted.sum()),
         "n_unknown": int((hidden & ~predicted).sum()),
         "accuracy": pytest.approx(right),
@@ -123,8 +128,8 @@ def test_new_samples_may_stay_unknown_too(quick, shapes):
 
 
 def test_calibration_is_in_the_record(quick):
-    run = fit_run(quick(params={"max_epochs": 5, "calibration": "temperature"}))
-    found = ManyviewClassifier.load(run.folder).calibration_
+    run = fit_run(quick(method="mgcn-dns", params=CALIBRATED))
+    found = MGCNDNSClassifier.load(run.folder).calibration_
     assert run.calibration.temperature == found.temperature
     assert (run.calibration.n_held_out, run.calibration.n_folds) == (12, 3)
     assert run.calibration.is_weak
@@ -133,7 +138,7 @@ def test_calibration_is_in_the_record(quick):
 
 
 def test_impossible_calibration_is_a_warning_of_the_run(quick):
-    run = fit_run(quick(params={"max_epochs": 5, "calibration": "temperature"}, label_ratio=0.05))
+    run = fit_run(quick(method="mgcn-dns", params=CALIBRATED, label_ratio=0.05))
     assert run.warnings == (
         "probabilities are not calibrated: no class has two labels, so none can be held out.",
     )

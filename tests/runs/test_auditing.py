@@ -65,7 +65,8 @@ def test_audit_lists_the_wrong_labels_first_with_the_right_class(manyview, here,
 
 
 def test_fit_and_report_name_doubted_labels(manyview, here, run):
-    out = manyview("fit", "data", "--labels", "labels.csv", "--out", "again")[1]
+    options = ("--labels", "labels.csv", "-p", "label_audit=report", "--out", "again")
+    out = manyview("fit", "data", *options)[1]
     words = " ".join(out.split())
     assert f"{N_WRONG} of 90 given labels look wrong (manyview audit again)" in words
     assert "-p label_audit=leave-out trains without them" in words
@@ -77,7 +78,7 @@ def test_fit_and_report_name_doubted_labels(manyview, here, run):
 
 
 def test_leaving_labels_out_is_recorded_and_right(manyview, here):
-    options = ("--labels", "labels.csv", "-p", "label_audit=leave-out", "--out", "cleaned")
+    options = ("--labels", "labels.csv", "--out", "cleaned")
     code, out, _ = manyview("fit", "data", *options)
     assert code == 0
     assert f"{N_WRONG} were left out" in " ".join(out.split())

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,22 @@ def model_of(settings, views, labels):
     params = {"estimator__max_epochs": settings.params["max_epochs"]}
     model = ManyviewClassifier(random_state=settings.seed).set_params(**params)
     return model.fit(views, labels)
+
+
+def test_the_estimate_is_in_the_record(quick, tmp_path):
+    run = fit_run(quick(label_ratio=0.5))
+    model = ManyviewClassifier.load(run.folder)
+    found = read_record(run.folder)["estimate"]
+    assert found["n_labels"] == len(model.cross_fit_.samples) == 30
+    for name in ("accuracy", "balanced_accuracy", "macro_f1"):
+        assert found[name] == asdict(getattr(model.performance_, name))
+    assert found["weights"] == model.cross_fit_.weights
+    assert 0 <= found["calibration_error"] <= 1
+    few = read_record(fit_run(quick(out=tmp_path / "few")).folder)["estimate"]
+    assert (few["n_labels"], few["accuracy"], few["calibration_error"]) == (12, None, None)
+    params = {"max_epochs": 5, "cross_fit": False}
+    alone = fit_run(quick(params=params, label_ratio=0.5, out=tmp_path / "alone"))
+    assert read_record(alone.folder)["estimate"] is None
 
 
 def test_run_equals_the_same_fit_in_python(quick, tiny_views):
@@ -92,7 +109,7 @@ def test_predictions_have_given_labels_and_predicted_ones(quick, tiny_views):
     rows = rows_of(run.folder / "predictions.csv")
     assert list(rows[0]) == ["sample_id", "label", "probability", "confidence", "known", "given"]
     assert [row["sample_id"] for row in rows] == [str(number) for number in range(60)]
-    assert [row["known"] for row in rows] == ["unknown" if y < 0 else "known" for y in shown]
+    assert [row["known"] for row in rows] == ["no" if y < 0 else "yes" for y in shown]
     assert [row["given"] for row in rows] == ["" if y < 0 else str(y) for y in shown]
 
 
@@ -160,7 +177,7 @@ def test_progress_does_not_change_the_run(quick, tmp_path, capsys):
 
 def test_least_confident_are_the_unlabeled_samples_of_lowest_probability(quick):
     run = fit_run(quick())
-    rows = [row for row in rows_of(run.folder / "predictions.csv") if row["known"] == "unknown"]
+    rows = [row for row in rows_of(run.folder / "predictions.csv") if row["known"] == "no"]
     least = sorted(float(row["probability"]) for row in rows)[:5]
     assert [one.probability for one in run.least_confident] == pytest.approx(least, abs=1e-6)
 

@@ -1,5 +1,9 @@
 import errno
+import json
 import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -205,3 +209,147 @@ def test_room_is_checked_where_the_folder_will_be(tmp_path):
     check_room(tmp_path / "runs" / "one", 1000)
     with pytest.raises(DataFileError, match=r"needs about 1,000,000,000,000\.00 MB for .*one, and"):
         check_room(tmp_path / "runs" / "one", 10**18)
+
+
+@pytest.fixture
+def old_run(tmp_path):
+    """The folder of a run, as far as `--overwrite` looks at it."""
+    folder = tmp_path / "runs" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text(json.dumps({"format": "manyview run"}))
+    (folder / "results.h5ad").write_text("old")
+    return folder
+
+
+def overwrite(folder, meanwhile=lambda: None):
+    with staged_folder(folder, overwrite=True) as stage:
+        (stage / "run.json").write_text("new")
+        meanwhile()
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_run_is_replaced_and_nothing_of_it_is_left(old_run):
+    overwrite(old_run)
+    assert (old_run / "run.json").read_text() == "new"
+    assert names(old_run.parent) == ["mine", "mine/run.json"]
+
+
+def test_run_is_offered_for_replacement_and_stays_without_it(old_run):
+    with pytest.raises(DataFileError, match=r"not empty\. Replace it with --overwrite, or name"):
+        check_free(old_run)
+    assert (old_run / "results.h5ad").read_text() == "old"
+
+
+def test_run_stays_as_it_was_until_the_block_has_ended(old_run):
+    with staged_folder(old_run, overwrite=True) as stage:
+        (stage / "run.json").write_text("new")
+        assert (old_run / "results.h5ad").read_text() == "old"
+    assert not (old_run / "results.h5ad").exists()
+
+
+def test_failure_keeps_the_old_run(old_run):
+    before = names(old_run.parent)
+    with pytest.raises(KeyboardInterrupt):
+        overwrite(old_run, interrupt)
+    assert names(old_run.parent) == before
+    assert (old_run / "results.h5ad").read_text() == "old"
+
+
+def test_failure_of_the_exchange_keeps_the_old_run(old_run, monkeypatch):
+    before = names(old_run.parent)
+    rename = Path.rename
+
+    def fail(path, target):
+        if str(path.name).startswith(".manyview-"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(DataFileError, match="No space left"):
+        overwrite(old_run)
+    assert names(old_run.parent) == before
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "run.json.bak", ".hidden", "figures"])
+def test_file_that_a_person_added_is_named_and_nothing_is_replaced(old_run, name):
+    if name == "figures":
+        (old_run / name).mkdir()
+    else:
+        (old_run / name).write_text("mine")
+    before = names(old_run)
+    with pytest.raises(DataFileError, match=rf"no fit wrote: {re.escape(name)}\. Move it"):
+        overwrite(old_run)
+    assert names(old_run) == before
+
+
+def test_file_that_was_added_during_the_fit_is_kept(old_run):
+    with pytest.raises(DataFileError, match=r"no fit wrote: late\.txt"):
+        overwrite(old_run, (old_run / "late.txt").touch)
+    assert names(old_run) == ["late.txt", "results.h5ad", "run.json"]
+
+
+def test_link_in_a_run_is_not_taken_for_a_file_of_the_fit(old_run, tmp_path):
+    (tmp_path / "elsewhere.csv").write_text("mine")
+    (old_run / "predictions.csv").symlink_to(tmp_path / "elsewhere.csv")
+    with pytest.raises(DataFileError, match=r"no fit wrote: predictions\.csv"):
+        overwrite(old_run)
+
+
+@pytest.mark.parametrize("record", [None, "{}", "not JSON", '{"format": "another tool"}'])
+def test_only_folders_of_runs_are_replaced(tmp_path, record):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    (folder / "a.jpg").write_text("mine")
+    if record is not None:
+        (folder / "run.json").write_text(record)
+    before = names(folder)
+    with pytest.raises(DataFileError, match=r"--overwrite replaces only folders of runs; .*photos"):
+        overwrite(folder)
+    assert names(folder) == before
+
+
+def test_overwrite_fills_new_and_empty_folders_too(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for name in ("new", "empty"):
+        overwrite(tmp_path / name)
+        assert names(tmp_path / name) == ["run.json"]
+
+
+def test_link_to_a_run_stays_and_the_run_is_replaced(old_run, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(old_run, target_is_directory=True)
+    overwrite(link)
+    assert link.is_symlink()
+    assert (old_run / "run.json").read_text() == "new"
+
+
+@pytest.mark.parametrize("rename_number", [1, 2])
+def test_exchange_that_a_kill_cut_short_is_finished_by_the_next_fit(old_run, rename_number):
+    """The process is killed right after the first or the second rename."""
+    script = f"""
+import os, sys
+from pathlib import Path
+from manyview.runs.folder import staged_folder
+rename, count = Path.rename, []
+def kill(path, target):
+    moved = rename(path, target)
+    count.append(1)
+    if len(count) == {rename_number}:
+        os._exit(9)
+    return moved
+folder = Path(sys.argv[1])
+with staged_folder(folder, overwrite=True) as stage:
+    (stage / "run.json").write_text('{{"format": "manyview run", "new": true}}')
+    Path.rename = kill
+"""
+    run = subprocess.run([sys.executable, "-c", script, old_run], timeout=120, check=False)
+    assert run.returncode == 9
+    assert old_run.exists() == (rename_number == 2)
+    with pytest.raises(DataFileError, match="Replace it with --overwrite"):
+        check_free(old_run)
+    assert '"new"' in (old_run / "run.json").read_text()
+    check_free(old_run, overwrite=True)
+    assert names(old_run.parent) == ["mine", "mine/run.json"]

@@ -107,10 +107,17 @@ def test_later_parameter_overrides_the_same_one_by_another_name(quick):
     assert quick(params=params).build_model(verbose=False).estimator.hidden == 8
 
 
+@pytest.mark.parametrize("name", ["calibration", "calibration__n_folds"])
+def test_manyview_is_calibrated_already_and_the_papers_method_on_request(quick, name):
+    with pytest.raises(InputError, match="probabilities are calibrated by cross-fitting already"):
+        quick(params={name: 1}).check()
+    quick(method="mgcn-dns", params={name: 1}).check()
+
+
 def test_flat_params_have_one_path_per_parameter():
     params = flat_params(ManyviewClassifier().set_params(graph__metric="euclidean"))
     assert params["graph__metric"] == "euclidean"
     assert params["estimator__node_selection__form"] == "differentiable"
-    assert params["calibration__form"] is None
+    assert flat_params(MGCNDNSClassifier())["calibration__form"] is None
     assert params["scaling"] == "auto"
     assert flat_params(KNNClassifier()) == KNNClassifier().get_params()

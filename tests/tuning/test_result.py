@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pages import parts_of
 
 from manyview.tuning import folds as folds_module
 
@@ -31,6 +32,13 @@ def test_better_candidate_is_chosen_and_fitted(quick, monkeypatch):
     assert tuning.note_.endswith("on new folds.")
     assert next(iter(tuning.importance_)) == "n_neighbors"
     assert {candidate.stage for candidate in tuning.candidates_} == {"search", "confirmation"}
+    assert "n_neighbors=3" in repr(tuning)
+    assert repr(tuning).endswith(tuning.note_)
+    assert len(repr(tuning)) < 300
+    parts = parts_of(tuning._repr_html_())
+    scores = [float(one) for one in parts.text("td") if one.startswith("0.")]
+    assert scores[0] == pytest.approx(max(scores))
+    assert tuning.note_ in parts.text("p")
 
 
 def test_defaults_stay_without_a_gain(quick, monkeypatch):

@@ -108,22 +108,81 @@ def cover(
     is_labeled : [sample]
     returns : [n] rows
     """
-    n_samples, columns = len(uncertainty), similarity.indices
-    covered = np.zeros(n_samples)
-    rows = np.repeat(np.arange(n_samples), np.diff(similarity.indptr))
-    by_labeled = is_labeled[rows]
-    np.maximum.at(covered, columns[by_labeled], similarity.data[by_labeled])
-    is_taken = is_labeled.copy()
-    chosen = []
-    for _ in range(n):
-        new = np.maximum(similarity.data - covered[columns], 0) * uncertainty[columns]
-        gains = np.bincount(rows, weights=new, minlength=n_samples)
-        gains[is_taken] = -np.inf
-        best = np.flatnonzero(gains >= gains.max() * (1 - 1e-12))
-        row = int(best[np.argmax(uncertainty[best])])
-        chosen.append(row)
-        is_taken[row] = True
-        entries = slice(similarity.indptr[row], similarity.indptr[row + 1])
-        near = columns[entries]
-        covered[near] = np.maximum(covered[near], similarity.data[entries])
-    return np.array(chosen)
+    coverage = Coverage(similarity, is_labeled)
+    choice = CoverageChoice(coverage, uncertainty)
+    return np.array([choice.take() for _ in range(n)])
+
+
+class Coverage:
+    """How well each sample is covered by labeled and chosen ones.
+
+    Shapes
+    ------
+    similarity : [sample, sample], symmetric
+    is_labeled, is_excluded : [sample]; excluded samples cover nothing and are not chosen
+    """
+
+    def __init__(
+        self,
+        similarity: sparse.csr_array,
+        is_labeled: np.ndarray,
+        is_excluded: np.ndarray | None = None,
+    ) -> None:
+        self.similarity = similarity
+        n_samples, columns = len(is_labeled), similarity.indices
+        self.rows = np.repeat(np.arange(n_samples), np.diff(similarity.indptr))
+        self.covered = np.zeros(n_samples)  # similarity to the most similar labeled or chosen one
+        by_labeled = is_labeled[self.rows]
+        np.maximum.at(self.covered, columns[by_labeled], similarity.data[by_labeled])
+        self.is_taken = is_labeled if is_excluded is None else is_labeled | is_excluded
+        self.is_taken = self.is_taken.copy()
+        self.n_taken = 0
+
+    def add(self, row: int) -> None:
+        """Choose a sample."""
+        self.is_taken[row] = True
+        self.n_taken += 1
+        near, values = self.of(row)
+        self.covered[near] = np.maximum(self.covered[near], values)
+
+    def of(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the samples that are similar to one, and how much."""
+        entries = slice(self.similarity.indptr[row], self.similarity.indptr[row + 1])
+        return self.similarity.indices[entries], self.similarity.data[entries]
+
+
+class CoverageChoice:
+    """Chooses samples by their gain in weighted coverage; several may share one `Coverage`.
+
+    A gain never grows while samples are chosen, so only gains that could be the largest are
+    computed again.
+
+    Shapes
+    ------
+    weights : [sample], >= 0
+    """
+
+    def __init__(self, coverage: Coverage, weights: np.ndarray) -> None:
+        self.coverage, self.weights = coverage, weights
+        similarity = coverage.similarity
+        new = np.maximum(similarity.data - coverage.covered[similarity.indices], 0)
+        new *= weights[similarity.indices]
+        self.gains = np.bincount(coverage.rows, weights=new, minlength=len(weights))
+        self._computed_at = np.full(len(weights), coverage.n_taken)
+
+    def take(self) -> int:
+        """Choose the sample with the largest gain; of equal ones the one of most weight."""
+        coverage = self.coverage
+        self.gains[coverage.is_taken] = -np.inf
+        while True:
+            best = np.flatnonzero(self.gains >= self.gains.max() * (1 - 1e-12))
+            stale = best[self._computed_at[best] < coverage.n_taken]
+            for row in stale.tolist():
+                near, values = coverage.of(row)
+                gain = np.maximum(values - coverage.covered[near], 0) @ self.weights[near]
+                self.gains[row], self._computed_at[row] = gain, coverage.n_taken
+            if not len(stale):
+                break
+        row = int(best[np.argmax(self.weights[best])])
+        coverage.add(row)
+        return row

@@ -9,20 +9,24 @@ from typing import Any
 import numpy as np
 
 from manyview.active_learning.proposals import propose_labels
-from manyview.errors import DataFileError
+from manyview.data.io.label_files import read_label_file
+from manyview.data.io.paths import find_files
+from manyview.errors import DataFileError, ManyviewError
 from manyview.methods import find_method
 from manyview.runs.reading import fitted_ids, read_record
 from manyview.runs.records import csv_text
 from manyview.system.files import is_replaced
+from manyview.system.paths import expand_user
 
-HEADER = ("sample_id", "label")
+HEADER: tuple[str, str] = ("sample_id", "label")
 
 
 @dataclass(frozen=True)
 class Proposal:
     """Samples to label next, most useful first, with their predicted labels.
 
-    `n_unlabeled` counts all samples without a label.
+    `n_unlabeled` counts all samples without a label. `header` names the columns of the file to fill
+    in, as in the file of labels of the run.
     """
 
     folder: Path
@@ -31,14 +35,15 @@ class Proposal:
     sample_ids: tuple[str, ...]
     labels: np.ndarray
     probabilities: np.ndarray
+    header: tuple[str, str] = HEADER
 
     def rows(self) -> Iterator[tuple[str, Any, float]]:
         """Return (sample id, predicted label, its probability), in order."""
         return zip(self.sample_ids, self.labels.tolist(), self.probabilities.tolist(), strict=True)
 
     def csv(self) -> str:
-        """Return CSV to fill in: sample_id, and an empty label."""
-        return csv_text(HEADER, ((name, "") for name in self.sample_ids))
+        """Return CSV to fill in: sample ids, and an empty label each."""
+        return csv_text(self.header, ((name, "") for name in self.sample_ids))
 
     def document(self, out: Path | None = None) -> dict[str, Any]:
         """Return the JSON document."""
@@ -68,11 +73,47 @@ def propose_for_run(folder: Path, n: int, *, strategy: str = "coverage") -> Prop
         tuple(ids[row] for row in rows),
         model.transduction_[rows],
         model.label_distributions_[rows].max(axis=1),
+        own_header(folder),
     )
 
 
-def check_unfilled(file: Path) -> None:
-    """Refuse to replace a file that a person may have filled in, or that is none of ours."""
+def own_header(folder: Path) -> tuple[str, str]:
+    """Return the names of the two columns in a run's own file of labels, if it can be read.
+
+    With `--label-column` or `--id-column`, all files of labels must have these columns.
+    """
+    record = read_record(folder)
+    settings = record.get("settings")
+    asked: dict[str, Any] = settings if isinstance(settings, dict) else {}
+    labels = asked.get("labels")
+    files = [labels] if isinstance(labels, str) else labels or _found_labels(record)
+    names = {name: asked.get(name) for name in ("id_column", "label_column")}
+    for file in files:
+        try:
+            found = read_label_file(expand_user(file), **names)
+        except (ManyviewError, OSError):
+            continue
+        if found.id_name and found.label_name:
+            return found.id_name, found.label_name
+    return str(names["id_column"] or "sample_id"), str(names["label_column"] or "label")
+
+
+def _found_labels(record: dict[str, Any]) -> list[Path]:
+    """Return the files of labels in the folder of the data."""
+    paths: list[str] = record["data"].get("paths") or []
+    if len(paths) != 1 or not Path(paths[0]).is_dir():
+        return []
+    try:
+        return find_files([paths[0]]).label_paths
+    except (ManyviewError, OSError):
+        return []
+
+
+def check_unfilled(file: Path, header: tuple[str, str] = HEADER) -> None:
+    """Refuse to replace a file that a person may have filled in, or that is none of ours.
+
+    `header` is that of the proposal's own file.
+    """
     if not is_replaced(file):
         return
     try:
@@ -84,7 +125,7 @@ def check_unfilled(file: Path) -> None:
         raise DataFileError(f"{file} cannot be read: {error.strerror or error}.") from error
     if not rows:  # an empty file
         return
-    if tuple(rows[0]) != HEADER or any(len(row) not in (0, len(HEADER)) for row in rows):
+    if tuple(rows[0]) not in (HEADER, header) or any(len(row) not in (0, 2) for row in rows):
         raise DataFileError(
             f"{file} exists and is not a table that `manyview propose` wrote. It stays as it is; "
             "name another file with --out."

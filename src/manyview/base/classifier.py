@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyview.base.input_checks import check_views_are_seen
 from manyview.base.model_checks import check_model, set_learned
-from manyview.base.persistence import damaged, load_tree, save_tree
+from manyview.base.notebook import NotebookMixin
+from manyview.base.persistence import damaged, learned_attributes, load_tree, save_tree
 from manyview.base.shift_checks import ShiftChecksMixin
 from manyview.base.summary import FitSummary, StageRecord
 from manyview.callbacks.context import EpochObserver, FitContext, current_observer
@@ -40,12 +41,14 @@ GRAPHS = ("fused", "refined", "selected", "learned")
 LEARNED = (  # attributes that the summary of a fit repeats
     "n_neighbors", "scaling", "neighbor_recall", "training_curve", "objective", "n_networks",
     "stages", "view_weights", "view_graphs", "node_confidence", "threshold", "temperature",
-    "calibration", "label_issues",
+    "calibration", "cross_fit", "performance", "label_issues",
 )  # fmt: skip
 OTHER_CLASS = -2  # number of a class that no labeled sample has
 
 
-class MultiViewClassifier(CallbackMixin, ShiftChecksMixin, ClassifierMixin, BaseEstimator):
+class MultiViewClassifier(
+    NotebookMixin, CallbackMixin, ShiftChecksMixin, ClassifierMixin, BaseEstimator
+):
     """Base of all methods: input checks, predictions and files; the learning is theirs.
 
     A method defines
@@ -84,6 +87,8 @@ class MultiViewClassifier(CallbackMixin, ShiftChecksMixin, ClassifierMixin, Base
     threshold_: float | None = None
     temperature_: Any = None  # float
     calibration_: Any = None
+    cross_fit_: Any = None
+    performance_: Any = None
     label_issues_: Any = None
     _is_unfinished: bool = False  # whether a callback got it in the middle of a fit
 
@@ -220,11 +225,10 @@ class MultiViewClassifier(CallbackMixin, ShiftChecksMixin, ClassifierMixin, Base
             folder.mkdir(parents=True, exist_ok=True)
         except (OSError, UnicodeEncodeError) as error:
             raise not_written(folder, error) from error
-        learned = {name: value for name, value in vars(self).items() if name.endswith("_")}
         params = self.get_params(deep=False)
         if not isinstance(params["random_state"], int):
             params["random_state"] = None  # a generator has moved on since
-        save_tree(folder, self.card.name, {"params": params, "learned": learned})
+        save_tree(folder, self.card.name, {"params": params, "learned": learned_attributes(self)})
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:

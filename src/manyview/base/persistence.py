@@ -24,6 +24,7 @@ import safetensors.numpy
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from manyview.base.model_checks import set_learned
 from manyview.data.sparse_format import check_view_size, sparse_fault
 from manyview.errors import DataFileError
 from manyview.system.files import whole_file, write_whole
@@ -59,6 +60,11 @@ def save_tree(folder: Path, method: str, tree: dict[str, Any]) -> None:
         for file in folder.iterdir():
             if KEPT_TENSORS_NAME.fullmatch(file.name):
                 file.unlink()
+
+
+def learned_attributes(estimator: BaseEstimator) -> dict[str, Any]:
+    """Return what an estimator learned, by attribute; empty before its fit."""
+    return {name: value for name, value in vars(estimator).items() if name.endswith("_")}
 
 
 def load_tree(folder: Path, method: str, record_types: tuple[type, ...]) -> dict[str, Any]:
@@ -152,6 +158,12 @@ def _pack(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         parts = {"data": value.data, "indices": value.indices, "indptr": value.indptr}
         packed = {name: _pack(part, f"{path}/{name}", arrays) for name, part in parts.items()}
         return {"csr": packed, "shape": list(value.shape)}
+    if isinstance(value, BaseEstimator) and (learned := learned_attributes(value)):
+        return {
+            "estimator": type(value).__name__,
+            "params": _pack(value.get_params(deep=False), path, arrays),
+            "learned": _pack(learned, path, arrays),
+        }
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
         packed = {name: _pack(part, f"{path}/{name}", arrays) for name, part in parts.items()}
@@ -192,7 +204,10 @@ def _unpack(value: Any, arrays: dict[str, np.ndarray], types: dict[str, type]) -
         return make_record(**by_name)
     if "estimator" in value:
         make_estimator: Any = types[value["estimator"]]
-        return make_estimator(**_unpack(value["params"], arrays, types))
+        estimator = make_estimator(**_unpack(value["params"], arrays, types))
+        if "learned" in value:
+            set_learned(estimator, _unpack(value["learned"], arrays, types))
+        return estimator
     return {key: _unpack(part, arrays, types) for key, part in value["dict"]}
 
 

@@ -101,6 +101,10 @@ class BoostingClassifier(TableClassifier):
     def _predict_proba(self, views: MultiView) -> np.ndarray:
         return self._probabilities(self._table(views, self.concatenator_(views)))
 
+    def column_importance(self) -> np.ndarray:
+        """Return how often the trees compare each column; see `TreeEnsemble.column_use`."""
+        return self.trees_.column_use(self.concatenator_.n_columns)
+
     def check_learned(self) -> None:
         """Refuse trees that do not fit the views and classes."""
         super().check_learned()

@@ -6,12 +6,13 @@ from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from manyview.baselines.bases.baseline import ITERATIONS, POSITIVE
 from manyview.baselines.bases.cards import CARDS
 from manyview.baselines.bases.concatenated import many_classes_allowed
 from manyview.baselines.bases.table import TableClassifier, present_means
+from manyview.baselines.solvers.trees import dense_block
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.scaling import Scaling
@@ -60,9 +61,28 @@ class LogisticRegressionClassifier(TableClassifier):
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {"penalty": POSITIVE, **ITERATIONS}
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
+        self._fit_table(self._filled_table(views), y_encoded)
+
+    def fit_held_out(
+        self, views: MultiView, y_encoded: np.ndarray, classes: np.ndarray, parts: np.ndarray
+    ) -> np.ndarray:
+        """Fit as `TableClassifier` says; each part is predicted by a fit without it."""
+        self.classes_ = classes
+        table = self._filled_table(views)
+        held_out = np.full((len(y_encoded), len(classes)), np.nan)
+        for part in np.unique(parts[parts >= 0]).tolist():
+            is_hidden = parts == part
+            self._fit_table(table, np.where(is_hidden, UNKNOWN, y_encoded))
+            held_out[is_hidden] = self.label_distributions_[is_hidden]
+        self._fit_table(table, y_encoded)
+        return held_out
+
+    def _filled_table(self, views: MultiView) -> View:
         table = self._concatenate(views)
         self.column_means_ = present_means(table, views, self.concatenator_.scalers)
-        table = self._fill(table, views, self.column_means_)
+        return self._fill(table, views, self.column_means_)
+
+    def _fit_table(self, table: View, y_encoded: np.ndarray) -> None:
         is_labeled = y_encoded != UNKNOWN
         self.coef_, self.intercept_, self.n_iter_ = fit_linear(
             table[is_labeled],
@@ -77,8 +97,32 @@ class LogisticRegressionClassifier(TableClassifier):
         self.label_distributions_ = self._probabilities(table)
 
     def _predict_proba(self, views: MultiView) -> np.ndarray:
-        table = self.concatenator_(views)
-        return self._probabilities(self._fill(table, views, self.column_means_))
+        return self._probabilities(self._new_table(views))
+
+    def _new_table(self, views: MultiView) -> View:
+        return self._fill(self.concatenator_(views), views, self.column_means_)
+
+    def column_effects(self, views: MultiView, pair: tuple[int, int]) -> np.ndarray:
+        """Return what each column adds, as `TableClassifier` says."""
+        row = dense_block(self._new_table(views), slice(0, 1))[0]
+        first, second = pair
+        return np.asarray(
+            (row - self.column_means_) * (self.coef_[:, first] - self.coef_[:, second])
+        )
+
+    def column_importance(self) -> np.ndarray:
+        """Return the size of the coefficients for a standardized column, as a fraction.
+
+        The columns of a view are standardized and then divided by the root of their number, so
+        this is the coefficient times the spread of the column.
+        """
+        widths = [
+            scaler.n_columns
+            for scaler in self.concatenator_.scalers.values()
+            for _ in range(scaler.n_columns)
+        ]
+        sizes = np.abs(self.coef_).mean(axis=1) / np.sqrt(widths)
+        return np.asarray(sizes / (sizes.sum() or 1.0))
 
     def _probabilities(self, table: View) -> np.ndarray:
         return softmax(np.asarray(table @ self.coef_ + self.intercept_))
@@ -97,9 +141,12 @@ def fit_linear(
 
     Two classes have the same coefficients with opposite signs.
     """
+    from sklearn.linear_model import LogisticRegression
+
     weights = None if class_weight is None else dict(enumerate(class_weight))
     regression = LogisticRegression(C=penalty, max_iter=max_iter, tol=tol, class_weight=weights)
-    with many_classes_allowed(), warnings.catch_warnings():
+    # The solver's vectors are too short for threads, which would wait for each other.
+    with many_classes_allowed(), warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)  # the caller has its own
         regression.fit(features.astype(np.float64), y_encoded)
     coefficients, intercepts = regression.coef_, regression.intercept_

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from manyview.callbacks.notebook_bar import suited
 from manyview.callbacks.sklearn_compat import HOOK_ARGUMENTS
 from manyview.data.cross_validation import TransductiveViews
 from manyview.data.labels import UNKNOWN
@@ -171,7 +172,7 @@ def callback_context(
     if not callbacks:
         yield None
         return
-    estimator._skl_callbacks = [_NamedCallback(callback) for callback in callbacks]
+    estimator._skl_callbacks = [_NamedCallback(suited(one, estimator)) for one in callbacks]
     try:
         root = estimator._init_callback_context(max_subtasks=estimator._max_epochs())
         yield CallbackHandler(estimator, root, views, y_encoded)

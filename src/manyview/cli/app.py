@@ -12,8 +12,22 @@ from typing import Annotated, Any, NoReturn, cast
 import typer
 
 from manyview.cli.bench import bench_app
-from manyview.cli.console import print_json, print_text, width
-from manyview.cli.options import INTERRUPTED, AsJson, DataDir, argument, examples, make_app
+from manyview.cli.compare import compare
+from manyview.cli.completion import complete_datasets, complete_methods
+from manyview.cli.config import Config, origin_of, read_config
+from manyview.cli.console import print_json, print_notice, print_table, print_text, width
+from manyview.cli.labeling import label
+from manyview.cli.options import (
+    INTERRUPTED,
+    AsJson,
+    DataDir,
+    Verbose,
+    argument,
+    examples,
+    exit_codes,
+    make_app,
+)
+from manyview.cli.run_lists import runs_app
 from manyview.cli.runs import audit, explain, fit, predict, propose
 from manyview.cli.tuning import tune
 from manyview.errors import InputError, ManyviewError, is_out_of_memory, out_of_memory
@@ -27,9 +41,10 @@ app = make_app(
     "Label a whole multi-view data set from a few known labels.",
     "manyview fit digits --label-ratio 0.02",
     "manyview fit --help",
-    add_completion=False,
+    epilog=exit_codes(),
     pretty_exceptions_enable=False,
 )
+HELP = ("-h", "--help")
 USER_ERROR = 2
 CLOSED_PIPE = 141  # as if SIGPIPE had ended it
 # Base of all usage errors, in the click that this typer carries or stands on.
@@ -51,9 +66,17 @@ EXAMPLES = {
         "manyview audit runs/mine",
         "manyview audit runs/mine --out doubts.csv",
     ),
+    label: (
+        "manyview label digits",
+        "manyview label tables --labels labels.csv --images photos --out runs/mine",
+    ),
     tune: (
         "manyview tune tables --labels labels.csv --minutes 30",
         "manyview tune digits --label-ratio 0.1 -p hidden=32 --candidates 10",
+    ),
+    compare: (
+        "manyview compare digits --label-ratio 0.05 --methods manyview,ssgcn",
+        "manyview compare tables --labels labels.csv --out compare/mine",
     ),
     propose: (
         "manyview propose runs/mine -n 20 --out to_label.csv",
@@ -85,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run(arguments: Sequence[str]) -> int:
     try:
-        code = app(arguments, prog_name="manyview", standalone_mode=False)
+        code = app(arguments, prog_name="manyview", standalone_mode=False, obj=tuple(arguments))
         if sys.stdout is not None:
             sys.stdout.flush()  # now, where an error can still be reported
         if code == INTERRUPTED:  # typer returns it for a KeyboardInterrupt
@@ -94,7 +117,9 @@ def _run(arguments: Sequence[str]) -> int:
         code = _fail(as_typed(error, arguments))
     except UsageError as error:
         context = getattr(error, "ctx", None)
+        file = origin_of(context, getattr(error, "param", None), arguments)
         hint = "" if context is None else f" Try: {context.command_path} --help"
+        hint = hint if file is None else f" It is set in {file}."
         message = error.format_message()
         code = _fail(f"{message}{'' if message.endswith(('.', '?', '!')) else '.'}{hint}")
     except typer.Abort:
@@ -120,8 +145,10 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _interrupted(arguments: Sequence[str], finished: Sequence[Path]) -> str:
-    if arguments and arguments[0] in ("tune", "bench"):
+    if arguments and arguments[0] in ("tune", "bench", "compare"):
         return "Interrupted; what was recorded is kept, and the same command continues."
+    if arguments and arguments[0] == "label":
+        return "Interrupted; every label is kept, and the same command continues."
     if finished:
         return f"Interrupted, but {finished[-1]} is written and complete."
     return "Interrupted; nothing was written."
@@ -148,6 +175,10 @@ def top(
     show_version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.")
     ] = False,
+    no_config: Annotated[
+        bool, typer.Option("--no-config", help="Read no manyview.toml and no pyproject.toml.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="As -v of the command.")] = False,
 ) -> None:
     """Label a whole multi-view data set from a few known labels."""
     if show_version:
@@ -155,6 +186,11 @@ def top(
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
+        return
+    wants_help = any(word in HELP for word in context.obj or ())
+    config = Config() if no_config or wants_help else read_config(context.command)
+    config = config.with_verbose(context.command) if verbose else config
+    context.obj, context.default_map = config, config.defaults
 
 
 for verb, commands in EXAMPLES.items():
@@ -163,14 +199,23 @@ for verb, commands in EXAMPLES.items():
 
 @app.command(epilog=examples("manyview datasets", "manyview datasets bbcsports"))
 def datasets(
-    name: Annotated[str | None, argument("NAME", "Show details of one data set.")] = None,
+    name: Annotated[
+        str | None, argument("NAME", "Show details of one data set.", complete_datasets)
+    ] = None,
     data_dir: DataDir = None,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """List the data sets of the catalog and which files are present."""
     from manyview.data.catalog.cards import CATALOG
     from manyview.data.catalog.paths import find_card, is_available
-    from manyview.report.listings import card_document, card_text, catalog_text
+    from manyview.report.listings import (
+        CATALOG_ALIGN,
+        CATALOG_HEADER,
+        card_document,
+        card_text,
+        catalog_rows,
+    )
 
     cards = list(CATALOG.values()) if name is None else [find_card(name)]
     listed = [(card, is_available(card, data_dir)) for card in cards]
@@ -178,14 +223,17 @@ def datasets(
         documents = [card_document(card, here) for card, here in listed]
         print_json(documents if name is None else documents[0])
     elif name is None:
-        print_text(catalog_text(listed))
+        print_table(CATALOG_HEADER, catalog_rows(listed), CATALOG_ALIGN)
     else:
         print_text(card_text(*listed[0], width()))
 
 
 @app.command(epilog=examples("manyview methods", "manyview methods mgcn-dns"))
 def methods(
-    name: Annotated[str | None, argument("NAME", "Show details of one method.")] = None,
+    name: Annotated[
+        str | None, argument("NAME", "Show details of one method.", complete_methods)
+    ] = None,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """List the methods: paper, cost and default parameters."""
@@ -200,6 +248,7 @@ def methods(
         print_text(methods_text(chosen, width()))
 
 
+app.add_typer(runs_app)
 app.add_typer(bench_app)
 
 
@@ -242,5 +291,5 @@ def _options(arguments: Sequence[str]) -> dict[str, str]:
 
 def _fail(message: str) -> int:
     with suppress(OSError):  # a full disk; the exit code still says it
-        typer.echo(f"Error: {' '.join(message.split())}", err=True)
+        print_notice("Error", " ".join(message.split()), "bold red")
     return USER_ERROR

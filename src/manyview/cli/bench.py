@@ -1,20 +1,21 @@
 """`manyview bench`: run the trials of a plan and show the results."""
 
-import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyview.cli.console import print_json, print_text, width
+from manyview.cli.completion import complete_plans
+from manyview.cli.console import print_json, print_table, print_text, width
+from manyview.cli.engine import LocalOptions, say_interrupted, shown_progress
 from manyview.cli.options import (
     AsJson,
     DataDir,
     Quiet,
+    Verbose,
     argument,
     examples,
     make_app,
@@ -26,7 +27,7 @@ from manyview.cli.options import (
 from manyview.system.interrupts import interrupted_code
 
 if TYPE_CHECKING:
-    from manyview.experiments.engines import OnRecord
+    from manyview.experiments.engines import Finished
     from manyview.experiments.study import Study
     from manyview.experiments.trial import Trial
 
@@ -39,7 +40,9 @@ bench_app = make_app(
 )
 
 DAMAGED = 1  # exit code of `check` for a store with damaged records
-PlanName = Annotated[str, argument("PLAN", "A name from `manyview bench plans`, or a TOML file.")]
+PlanName = Annotated[
+    str, argument("PLAN", "A name from `manyview bench plans`, or a TOML file.", complete_plans)
+]
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,7 @@ class StoreOptions:
         Path, path_option("DIR", "Folder of the records; plans may use the same one.")
     ] = Path("bench")
     data_dir: DataDir = None
+    verbose: Verbose = False
 
     def open(self, plan: str, *, make: bool = False) -> "Study":
         """Open the study of a plan; with `make` in a new folder, too."""
@@ -73,12 +77,9 @@ class StoreOptions:
 
 
 @dataclass(frozen=True)
-class EngineOptions:
+class EngineOptions(LocalOptions):
     """What runs the trials, and their limits."""
 
-    jobs: Annotated[int, option("N", "Number of processes; 0 is one per core.", "--jobs", "-j")] = 0
-    minutes: Annotated[float | None, option("M", "Time limit per trial.")] = None
-    memory: Annotated[float | None, option("GB", "Memory limit per trial.")] = None
     engine: Annotated[str, option("local|dask", "What runs the trials.")] = "local"
     scheduler: Annotated[
         str | None, option("ADDRESS", "Address of the Dask scheduler, tcp://host:port.")
@@ -92,51 +93,48 @@ class EngineOptions:
     ) -> None:
         """Run the trials that are left, and those to retry; write and print the results."""
         from manyview.errors import InputError
-        from manyview.experiments.engines import run_locally
-        from manyview.experiments.limits import Limits
         from manyview.experiments.study import Shard
         from manyview.report.study.formats import tables_as
         from manyview.report.study.text import status_text
-        from manyview.validation import check_choice, check_whole_number
+        from manyview.validation import check_choice
 
         check_choice("engine", self.engine, ("local", "dask"))
-        check_whole_number("jobs", self.jobs, at_least=0)
         if (self.engine == "dask") != (self.scheduler is not None):
             raise InputError("--engine dask and --scheduler must be given together.")
-        n_jobs = self.jobs or os.cpu_count() or 1
-        n_threads = max(1, (os.cpu_count() or 1) // n_jobs)
-        limits = Limits(self.minutes, self.memory, n_threads=n_threads)
-        limits.check()
+        self.limits()
         shard = None if self.shard is None else Shard.parse(self.shard)
         trials = study.pending(retry_failed=bool(retried), shard=shard)
         if not quiet:
             for dataset, reason in study.skipped.items():
                 typer.echo(f"Skipped {dataset}: {reason}", err=True)
-        with _progress(study, trials, n_jobs, quiet) as on_record:
-            if self.scheduler is not None:
-                from manyview.experiments.dask_engine import run_on_dask
-
-                finished = run_on_dask(
-                    study, trials, scheduler=self.scheduler, retried=retried, limits=limits,
-                    on_record=on_record,
-                )  # fmt: skip
-            else:
-                finished = run_locally(
-                    study, trials, retried=retried, n_jobs=n_jobs, limits=limits,
-                    on_record=on_record,
-                )  # fmt: skip
+        finished = self.run_trials(study, trials, retried, quiet=quiet)
         page = _write_report(study)
         if not quiet:
             if study.progress().n_done:
                 print_text(tables_as(study, "text", width=width()).rstrip("\n") + "\n")
             print_text(status_text(study, width(), page))
         if finished.interrupted:
-            typer.echo(
-                f"Interrupted after {finished.n_recorded} trials, which are recorded; the same "
-                "command continues.",
-                err=True,
-            )
+            say_interrupted(finished)
             sys.exit(interrupted_code())  # past `main`, which would print that nothing was written
+
+    def run_trials(
+        self,
+        study: "Study",
+        trials: "dict[str, Trial]",
+        retried: Mapping[str, dict[str, Any]] | None = None,
+        *,
+        quiet: bool,
+    ) -> "Finished":
+        """Run trials in processes of this machine, or on workers of Dask."""
+        if self.scheduler is None:
+            return super().run_trials(study, trials, retried, quiet=quiet)
+        from manyview.experiments.dask_engine import run_on_dask
+
+        with shown_progress(study, trials, self.n_jobs, quiet) as on_record:
+            return run_on_dask(
+                study, trials, scheduler=self.scheduler, retried=retried, limits=self.limits(),
+                on_record=on_record,
+            )  # fmt: skip
 
 
 def _verb(*commands: str) -> Callable[[Callable[..., None]], None]:
@@ -149,17 +147,16 @@ def _verb(*commands: str) -> Callable[[Callable[..., None]], None]:
 
 
 @_verb("manyview bench plans", "manyview bench run quick")
-def plans() -> None:
+def plans(*, verbose: Verbose = False) -> None:
     """List the plans that come with manyview."""
     from manyview.experiments.plan import load_plan, plan_names
-    from manyview.report.layout import set_table
 
     rows = []
     for name in plan_names():
         plan = load_plan(name)
         n_trials = sum(len(trials) for trials in plan.cells().values())
         rows.append((name, f"{n_trials:,}", plan.title))
-    print_text(set_table(("plan", "trials", "what it shows"), rows, "<><"))
+    print_table(("plan", "trials", "what it shows"), rows, "<><")
 
 
 @_verb(
@@ -213,6 +210,7 @@ def check(
     folder: Annotated[
         Path, path_argument("STORE", "Folder of the records, `--out` of the run.")
     ] = Path("bench"),
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """Verify the checksum of every record in STORE.
@@ -309,42 +307,3 @@ def _write_report(study: "Study", file: Path | None = None) -> Path:
     check_writable(file)
     write_whole(file, study_page(study))
     return file
-
-
-@contextmanager
-def _progress(
-    study: "Study", trials: "dict[str, Trial]", n_jobs: int, quiet: bool
-) -> "Iterator[OnRecord | None]":
-    """Show progress: a bar with the time left on a terminal, and one line per trial."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from manyview.experiments.estimate import estimate
-    from manyview.report.study.text import record_line
-
-    if quiet or not trials:
-        yield None
-        return
-    left = dict(trials)
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("trials"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
-    )
-
-    def time_left() -> str:
-        known = estimate(left.values(), study.store.records().values())
-        return f"left: {known.text(n_jobs)}" if left else ""
-
-    with Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("trials", total=len(trials), left=time_left())
-
-        def on_record(record: dict[str, Any]) -> None:
-            left.pop(record["key"], None)
-            console.print(record_line(record), markup=False, highlight=False, soft_wrap=True)
-            progress.update(task, advance=1, left=time_left())
-
-        yield on_record

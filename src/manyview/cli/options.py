@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manyview.cli.completion import (
+    Completer,
+    choices_of,
+    complete_data,
+    complete_methods,
+    complete_parameters,
+    complete_runs,
+)
+from manyview.cli.config import merge_named, say_config
 from manyview.cli.console import print_json, print_text
 from manyview.errors import InputError
 from manyview.system.paths import expand_user
@@ -18,16 +27,32 @@ if TYPE_CHECKING:
     from manyview.runs.sources import DataSource
 
 INTERRUPTED = 130  # exit code after Ctrl-C
+EXIT_CODES = {
+    "0": "done",
+    "1": "damaged records (bench check), or an error of manyview itself",
+    "2": "a mistake in the command or the data, in one line",
+    "129 130 143": "interrupted by SIGHUP, Ctrl-C or SIGTERM",
+    "141": "the reader of the output went away",
+}
 
 
-def option(metavar: str, text: str, *names: str) -> Any:
-    """Declare an option with a value; its name is the parameter's unless names are given."""
-    return typer.Option(*names, metavar=metavar, help=text)
+def option(metavar: str, text: str, *names: str, complete: Completer | None = None) -> Any:
+    """Declare an option with a value; its name is the parameter's unless names are given.
+
+    Options that are repeated as NAME=VALUE are added to those of the configuration file.
+    """
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=text,
+        autocompletion=complete or choices_of(metavar),
+        callback=merge_named if metavar.startswith("NAME=") else None,
+    )
 
 
-def argument(metavar: str, text: str) -> Any:
+def argument(metavar: str, text: str, complete: Completer | None = None) -> Any:
     """Declare a positional argument."""
-    return typer.Argument(metavar=metavar, help=text, show_default=False)
+    return typer.Argument(metavar=metavar, help=text, show_default=False, autocompletion=complete)
 
 
 def path_option(metavar: str, text: str, *names: str) -> Any:
@@ -35,9 +60,15 @@ def path_option(metavar: str, text: str, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=text, parser=_user_path)
 
 
-def path_argument(metavar: str, text: str) -> Any:
+def path_argument(metavar: str, text: str, complete: Completer | None = None) -> Any:
     """Declare a positional argument that names a file or a folder."""
-    return typer.Argument(metavar=metavar, help=text, show_default=False, parser=_user_path)
+    return typer.Argument(
+        metavar=metavar,
+        help=text,
+        show_default=False,
+        parser=_user_path,
+        autocompletion=complete,
+    )
 
 
 def _user_path(path: str | Path) -> Path:
@@ -52,12 +83,20 @@ def examples(*commands: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
 
 
-def make_app(name: str, text: str, *commands: str, **settings: Any) -> typer.Typer:
-    """Return a group of verbs whose help is plain text and ends with examples."""
+def exit_codes() -> str:
+    """Lay out the exit codes for the help of the whole command line."""
+    lines = (f"  {code:<13}{meaning}" for code, meaning in EXIT_CODES.items())
+    return "\n".join(["\b", "Exit codes:", *lines])
+
+
+def make_app(
+    name: str, text: str, *commands: str, epilog: str = "", **settings: Any
+) -> typer.Typer:
+    """Return a group of verbs whose help is plain text and ends with examples and an epilog."""
     return typer.Typer(
         name=name,
         help=text,
-        epilog=examples(*commands),
+        epilog="\n\n".join(filter(None, [examples(*commands), epilog])),
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
         **settings,
@@ -70,9 +109,10 @@ Data = Annotated[
         "DATA",
         "A name from `manyview datasets`, a .mat, .npz, .h5mu or .h5ad file, a folder of tables, "
         "or several tables (CSV, TSV, Excel, Parquet, Feather) or .npy arrays, one per view.",
+        complete_data,
     ),
 ]
-Run = Annotated[Path, path_argument("RUN", "A folder written by `manyview fit`.")]
+Run = Annotated[Path, path_argument("RUN", "A folder written by `manyview fit`.", complete_runs)]
 Labels = Annotated[
     list[str] | None,
     option(
@@ -88,6 +128,15 @@ AbstainBelow = Annotated[
     option("P", "Write `unknown` for predictions with a probability below P (0 to 1)."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Print more to standard error: the configuration file, settings and progress.",
+        callback=say_config,
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
 
@@ -157,12 +206,18 @@ class OutputOptions:
     """Options for printing results."""
 
     quiet: Quiet = False
+    verbose: Verbose = False
     as_json: AsJson = False
 
     @property
     def has_text(self) -> bool:
         """Whether text is printed."""
         return not (self.quiet or self.as_json)
+
+    def note(self, *lines: str) -> None:
+        """Print lines to standard error, with -v."""
+        for line in lines if self.verbose else ():
+            typer.echo(line, err=True)
 
     def show(
         self, document: Callable[[], Any], text: Callable[[], str], *, err: bool = False
@@ -175,8 +230,8 @@ class OutputOptions:
 
 
 @dataclass(frozen=True)
-class ModelOptions:
-    """Options that choose the labels a method sees, the method and its parameters."""
+class SplitOptions:
+    """Options that choose the labels a method sees."""
 
     labels: Labels = None
     label_ratio: Annotated[
@@ -186,11 +241,6 @@ class ModelOptions:
         str, option("stratified|random", "Draw the labels per class, or from all samples.")
     ] = "stratified"
     seed: Annotated[int, option("S", "Random seed for the split and the model.")] = 0
-    method: Annotated[str, option("NAME", "A name from `manyview methods`.")] = "manyview"
-    param: Annotated[
-        list[str] | None,
-        option("NAME=VALUE", "Set a parameter of the method; may be repeated.", "-p", "--param"),
-    ] = None
     missing: Annotated[
         str | None,
         option(
@@ -207,20 +257,58 @@ class ModelOptions:
         params: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> "RunSettings":
-        """Return the settings of a run; options and parameters set with -p override `params`."""
-        from manyview.runs.settings import RunSettings, parse_params
+        """Return the settings of a run; the options override `params`."""
+        from manyview.runs.settings import RunSettings
 
         given = {} if self.missing is None else {"missing": self.missing}
-        params = {**(params or {}), **given, **parse_params(self.param or [])}
+        params = {**(params or {}), **given, **self.own_params()}
         return RunSettings(
             source=data_options.source(data, self.labels, params.get("missing")),
-            method=self.method,
             params=params,
             label_ratio=self.label_ratio,
             protocol=self.protocol,
             seed=self.seed,
             **settings,
         )
+
+    def own_params(self) -> dict[str, Any]:
+        """Return the parameters of the method that options set by name."""
+        return {}
+
+
+@dataclass(frozen=True)
+class ModelOptions(SplitOptions):
+    """Options that choose the labels a method sees, the method and its parameters."""
+
+    method: Annotated[
+        str, option("NAME", "A name from `manyview methods`.", complete=complete_methods)
+    ] = "manyview"
+    param: Annotated[
+        list[str] | None,
+        option(
+            "NAME=VALUE",
+            "Set a parameter of the method; may be repeated.",
+            "-p",
+            "--param",
+            complete=complete_parameters,
+        ),
+    ] = None
+
+    def settings(
+        self,
+        data: list[str],
+        data_options: DataOptions,
+        params: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> "RunSettings":
+        """Return the settings of a run; options and parameters set with -p override `params`."""
+        return super().settings(data, data_options, params, method=self.method, **settings)
+
+    def own_params(self) -> dict[str, Any]:
+        """Return the parameters that are set with -p."""
+        from manyview.runs.settings import parse_params
+
+        return parse_params(self.param or [])
 
 
 def with_options(verb: Callable[..., None]) -> Callable[..., None]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from manyview.cli.console import print_json, print_text, width
+from manyview.cli.console import print_json, print_notice, print_text, width
 from manyview.cli.options import (
     AbstainBelow,
     AsJson,
@@ -16,6 +16,7 @@ from manyview.cli.options import (
     ModelOptions,
     OutputOptions,
     Run,
+    Verbose,
     option,
     path_option,
     with_options,
@@ -39,8 +40,8 @@ def fit(
         bool,
         typer.Option(
             "--calibrate",
-            help="Calibrate probabilities on held-out labels (-p calibration=temperature). Takes "
-            "two to four times as long; predictions stay the same.",
+            help="Method mgcn-dns: calibrate probabilities on held-out labels (-p "
+            "calibration=temperature). Takes two to four times as long; predictions stay the same.",
         ),
     ] = False,
     abstain_below: AbstainBelow = None,
@@ -56,6 +57,14 @@ def fit(
         Path | None,
         path_option("DIR", "Folder of the run, new or empty.  [default: runs/DATA-METHOD-seedS]"),
     ] = None,
+    overwrite: Annotated[
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace the folder of an earlier run when the fit is done. A folder with other "
+            "files than a fit writes is refused.",
+        ),
+    ] = False,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no report.html.")] = False,
     cache_dir: Annotated[
         str | None, option("DIR", "Folder of cached neighbors, for later fits on the same data.")
@@ -68,9 +77,10 @@ def fit(
     Writes a folder with report.html (results, confidence, samples to review), predictions.csv,
     run.json, history.csv and the model. Columns of predictions.csv: sample_id; label, the
     predicted label, also where one was given; probability of that label; confidence of the
-    sample's position in the graph; known, whether a label was given; given, that label.
+    sample's position in the graph; known, yes if a label was given; given, that label.
     Labels hidden by a label ratio are used to score the predictions.
     """
+    from manyview.report.commands import settings_lines
     from manyview.report.run.page import report_files
     from manyview.report.run.text import run_text
     from manyview.runs.fitting import fit_run
@@ -87,14 +97,17 @@ def fit(
         annotate=annotate,
         out=out,
     )
+    output.note(*settings_lines(settings))
     with config_context(cache_dir=cache_dir):
         run = fit_run(
             settings,
-            verbose=sys.stderr.isatty() and output.has_text,
+            verbose=sys.stderr.isatty() and (output.has_text or output.verbose),
             extra_files=None if no_report else report_files,
+            overwrite=overwrite,
         )
+    output.note(f"Fitted in {run.training.seconds:.1f} s; the run is in {run.folder}.")
     for warning in run.warnings:
-        typer.echo(f"Warning: {warning}", err=True)
+        print_notice("Warning", warning, "yellow")
     output.show(run.document, lambda: run_text(run, width(), has_report=not no_report))
 
 
@@ -130,6 +143,7 @@ def predict(
     if out is not None:
         check_output(out, run, source)
     replaced = is_replaced(out)
+    output.note(f"Model: {run}; data: {', '.join([*map(str, source.paths())] or source.names)}")
     prediction = predict_run(run, source, abstain_below=abstain_below)
     if out is not None:
         write_predictions(prediction, out)
@@ -152,6 +166,7 @@ def explain(
         option("NEW", "New data with the sample, as for `manyview predict`. May be repeated."),
     ] = None,
     data_options: DataOptions,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
     """Explain predictions of RUN by neighbors and views.
@@ -160,7 +175,7 @@ def explain(
     contributions of neighbors and views. Without it, counts how many predictions change when a
     view is removed.
     """
-    from manyview.report.run.text import reasons_text
+    from manyview.report.run.explanation_text import reasons_text
     from manyview.runs.explaining import explain_run
 
     reasons = explain_run(run, sample, data_options.source(data) if data else None)
@@ -220,12 +235,17 @@ def propose(
         ),
     ] = "coverage",
     out: Annotated[
-        Path | None, path_option("FILE", "CSV file to fill in: sample_id, label (empty).")
+        Path | None,
+        path_option("FILE", "CSV file to fill in: sample ids, and an empty column of labels."),
     ] = None,
     output: OutputOptions,
 ) -> None:
     """List the samples of RUN to label next, most useful first."""
-    from manyview.active_learning.proposed_run import check_unfilled, propose_for_run
+    from manyview.active_learning.proposed_run import (
+        check_unfilled,
+        own_header,
+        propose_for_run,
+    )
     from manyview.report.tuning_text import proposal_text
     from manyview.system.files import (
         check_writable,
@@ -236,11 +256,12 @@ def propose(
 
     if out is not None:
         check_writable(out)
-        check_unfilled(out)
+        header = own_header(run)
+        check_unfilled(out, header)
     replaced = is_replaced(out)
     proposal = propose_for_run(run, n, strategy=strategy)
     if out is not None:
-        check_unfilled(out)  # again: someone may have filled it in meanwhile
+        check_unfilled(out, header)  # again: someone may have filled it in meanwhile
         write_whole(out, proposal.csv())
     output.show(
         lambda: proposal.document(out),

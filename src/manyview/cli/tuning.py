@@ -49,14 +49,17 @@ def tune(
     any time; the same command continues. Writes a folder with tuning.json (the parameters, for
     `manyview fit --params`), candidates.csv and importance.svg.
     """
+    from manyview.report.commands import settings_lines
     from manyview.report.figures.tuning import tuning_files
     from manyview.report.tuning_text import step_line, tuning_text
     from manyview.tuning.tuned_data import tune_data
 
     on_step = (lambda step: print_text(step_line(step), err=True)) if output.has_text else None
+    settings = model_options.settings(data, data_options, out=out)
+    output.note(*settings_lines(settings))
     try:
         tuned = tune_data(
-            model_options.settings(data, data_options, out=out),
+            settings,
             n_candidates=candidates,
             minutes=minutes,
             scoring=scoring,

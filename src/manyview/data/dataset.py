@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from manyview.data.notebook import dataset_html
 from manyview.data.views import MultiView
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """Views of the same samples, their labels and ids, and notes of the reader.
 
@@ -37,3 +38,8 @@ class Dataset:
     notes: tuple[str, ...]
     sha256: str
     id_columns: dict[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name!r}, {self.views!r})"
+
+    _repr_html_ = dataset_html

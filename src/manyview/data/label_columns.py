@@ -17,8 +17,8 @@ class LabelColumn:
     ----------
     sample_ids
         One per label; a sample may be named twice with the same label.
-    id_name
-        Name of the column of ids.
+    id_name, label_name
+        Names of the columns of ids and of labels.
     is_sure
         False if the ids are numbers that may be something else: they are used if they match.
     n_rows_by_source
@@ -34,6 +34,7 @@ class LabelColumn:
     is_sure: bool = True
     n_rows_by_source: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
+    label_name: str = ""
 
     @property
     def n_samples(self) -> int | None:

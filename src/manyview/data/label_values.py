@@ -139,6 +139,17 @@ def shown_names(names: Sequence[object]) -> str:
     return f"{listed} and {rest} more" if rest > 0 else listed
 
 
+def count_of(number: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> count_of(1, "view"), count_of(1200, "sample")
+    ('1 view', '1,200 samples')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def check_unique(sample_ids: Sequence[str], source: str, first_row: int | None = None) -> None:
     """Refuse ids that occur more than once; `first_row` is the number of the first id's row."""
     repeated = [sample for sample, count in Counter(sample_ids).items() if count > 1]

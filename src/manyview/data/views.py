@@ -10,6 +10,7 @@ from scipy import sparse
 from manyview.data.alignment import take_rows
 from manyview.data.coerce import coerce_view, name_views, presence_mask
 from manyview.data.mixed_table import MixedTable
+from manyview.data.notebook import views_html
 from manyview.data.rows import MAX_MAGNITUDE, View, is_all_nan, nonfinite_rows
 from manyview.errors import InputError, MissingValuesError
 
@@ -240,6 +241,8 @@ class MultiView:
             for name, view in self._views.items()
         )
         return f"MultiView({len(self)} samples; {columns})"
+
+    _repr_html_ = views_html
 
 
 def match_columns(view: str, given: Sequence[str], wanted: Sequence[str]) -> None:

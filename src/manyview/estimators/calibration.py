@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from manyview.cross_fitting.folds import held_out_parts
 from manyview.errors import CalibrationWarning, warn_user
 from manyview.numerics import softmax
 
@@ -19,7 +20,6 @@ BOUNDS = (0.05, 20.0)
 # Prior standard deviation of the logarithm of the temperature: a factor of 1.65.
 PRIOR_SPREAD = 0.5
 FEWEST_PARTS = 3  # a fold hides at most a third of the labels
-NO_PART = -1
 MIN_HELD_OUT = 30  # with fewer held-out labels the temperature is a rough estimate
 
 
@@ -74,21 +74,6 @@ class CoveragePoint:
     min_probability: float
     coverage: float
     accuracy: float
-
-
-def held_out_parts(y_encoded: np.ndarray, n_parts: int, rng: np.random.Generator) -> np.ndarray:
-    """Split the labeled samples of every class into parts: [sample], -1 for those never hidden.
-
-    Without any one part every class still has a label: the only label of a class stays.
-    """
-    parts = np.full(len(y_encoded), NO_PART)
-    first = 0
-    for number in np.unique(y_encoded[y_encoded >= 0]):
-        members = rng.permutation(np.flatnonzero(y_encoded == number))
-        if len(members) > 1:
-            parts[members] = (first + np.arange(len(members))) % n_parts
-            first += len(members)
-    return parts
 
 
 def choose_n_folds(y_encoded: np.ndarray) -> int:

@@ -1,6 +1,7 @@
 """ManyviewClassifier: several views and a few labels in, a label for every sample out."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,16 +13,16 @@ from manyview.base.parameters import Group, group_of
 from manyview.data.labels import UNKNOWN
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
-from manyview.errors import InputError
+from manyview.errors import CalibrationWarning, InputError, warn_user
+from manyview.estimators.calibration import InterruptedFitError
+from manyview.estimators.cross_fit import NETWORK, RECORD_TYPES, cross_fit
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.estimators.network_classifier import NetworkClassifier
-from manyview.estimators.parameters import (
-    CalibrationConfig,
-    NeighborGraph,
-)
+from manyview.estimators.parameters import NeighborGraph
 from manyview.label_audit.audit import LabelIssues, audit_labels
 from manyview.network.prepared import PreparedInputs
 from manyview.network.spectral import propagated_features
+from manyview.numerics import softmax
 from manyview.self_training.pseudo_labels import PseudoLabeler
 from manyview.validation import Choice, Constraint, OrChoice, WholeNumber, check_constraints
 
@@ -37,7 +38,9 @@ class ManyviewClassifier(NetworkClassifier):
     an inner estimator: a linear classifier makes the first pseudo-labels, a plain graph
     convolutional network learns from them and makes the next, and the inner estimator's network
     learns from those. Pseudo-labels are cleaned by class sizes, by the views' agreement and by
-    propagation over the graphs (see `PseudoLabeler`).
+    propagation over the graphs (see `PseudoLabeler`). Labels that are probably wrong are left out,
+    and predictions are mixed with those of two classifiers of the columns, by weights that hidden
+    labels choose.
 
     Parameters
     ----------
@@ -63,10 +66,15 @@ class ManyviewClassifier(NetworkClassifier):
         the graph is fixed, which makes an epoch several times faster. None learns both in all
         epochs of all networks.
     label_audit
-        "report" predicts each label from all others first and reports those that are probably
-        wrong (`label_issues_`); all labels are used. "leave-out" trains without labels that are
-        more probably wrong than right, which helps where some are; where wrong labels cannot be
-        distinguished from wrong predictions, it uses all. None skips the audit.
+        "leave-out" predicts each label from all others first and trains without those that are
+        more probably wrong than right (`label_issues_`); where wrong labels cannot be
+        distinguished from wrong predictions, it uses all. "report" uses all labels in any case.
+        None skips the audit.
+    cross_fit
+        Whether labels are hidden in turn and predicted without them, by the network and by two
+        classifiers of the columns alone, logistic regression and a random forest. What they get
+        right decides how much each counts in the predictions, how sure the probabilities are, and
+        how good the predictions are by estimate (`performance_`). False takes the network alone.
     graph
         How the neighbor graph of each view is built; None takes the defaults of `NeighborGraph`.
     scaling
@@ -79,8 +87,6 @@ class ManyviewClassifier(NetworkClassifier):
         is NaN throughout is a sample that lacks the view: it is left out of that view.
     class_weight
         None, "balanced", or a dict of class -> weight.
-    calibration
-        None, "temperature", or a `CalibrationConfig`.
     warm_start
         Whether a second `fit` on the same samples continues from the learned weights and graphs,
         for when labels were added: about a third of the epochs, and predictions as good. An
@@ -121,23 +127,28 @@ class ManyviewClassifier(NetworkClassifier):
     pseudo_labeler: PseudoLabeler | None = None
     early_fusion: bool = True
     graph_epochs: int | None = 15
-    label_audit: str | None = "report"
+    label_audit: str | None = "leave-out"
+    cross_fit: bool = True
     scaling: Scaling = "auto"
 
     card = MethodCard(
         name="manyview",
         title="manyview",
-        paper="manyview's default: self-trained MGCN-DNS (the paper's network, trained in stages)",
+        paper="manyview's default: self-trained MGCN-DNS, mixed with classifiers of the columns",
         year=2026,
-        cost="edges x classes per epoch, x hidden while the graph is learned; two networks",
-        version=2,
+        cost="edges x classes per epoch, x hidden while the graph is learned; up to five networks",
+        version=3,
     )
-    record_types = (*NetworkClassifier.record_types, LabelIssues, MGCNDNSClassifier)
+    record_types = (
+        *NetworkClassifier.record_types,
+        *RECORD_TYPES,
+        LabelIssues,
+        MGCNDNSClassifier,
+    )
     _parameter_groups: ClassVar[dict[str, Group]] = {
         "estimator": group_of(MGCNDNSClassifier),
         "pseudo_labeler": group_of(PseudoLabeler),
         "graph": group_of(NeighborGraph),
-        "calibration": group_of(CalibrationConfig, takes_words=True),
     }
     _unused_parameters: ClassVar[tuple[str, ...]] = tuple(f"estimator__{name}" for name in NOT_USED)
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {
@@ -146,7 +157,8 @@ class ManyviewClassifier(NetworkClassifier):
         "initial_teacher": Choice(("linear", "network")),
         "early_fusion": Choice((True, False)),
         "graph_epochs": OrChoice((None,), WholeNumber(at_least=0)),
-        "label_audit": Choice(("report", "leave-out", None)),
+        "label_audit": Choice(("leave-out", "report", None)),
+        "cross_fit": Choice((True, False)),
     }
 
     @property
@@ -178,10 +190,19 @@ class ManyviewClassifier(NetworkClassifier):
                 )
 
     def check_learned(self) -> None:
-        """Refuse a label audit of other samples or classes, too."""
+        """Refuse an audit or a mixture of other samples or classes, too."""
         super().check_learned()
+        n_samples, n_classes = self.label_distributions_.shape
         if self.label_issues_ is not None:
-            self.label_issues_.check(*self.label_distributions_.shape)
+            self.label_issues_.check(n_samples, n_classes)
+        for learner in self.table_learners_:
+            learner.check(self.classes_)
+        if self.cross_fit_ is not None:
+            self.cross_fit_.check(n_samples, n_classes)
+        if list(self.table_logits_) != [learner.name for learner in self.table_learners_] or any(
+            logits.shape != (n_samples, n_classes) for logits in self.table_logits_.values()
+        ):
+            raise ValueError("table_logits_ must have those of all samples, by table learner")
 
     def _network_estimator(self) -> MGCNDNSClassifier:
         inner = self.parameter_group("estimator")
@@ -194,9 +215,9 @@ class ManyviewClassifier(NetworkClassifier):
             )
         return inner
 
-    def _self_training(self) -> dict[str, Any]:
+    def _self_training(self, is_fold: bool = False) -> dict[str, Any]:
         return {
-            "max_iter": self.max_iter,
+            "max_iter": min(self.max_iter, 1) if is_fold else self.max_iter,
             "initial_teacher": self.initial_teacher,
             "pseudo_labeler": self.parameter_group("pseudo_labeler"),
         }
@@ -216,11 +237,77 @@ class ManyviewClassifier(NetworkClassifier):
         y_used[rows[~issues.is_trusted]] = UNKNOWN
         return y_used, features[torch.from_numpy(issues.is_trusted).to(features.device)]
 
+    def _cross_fit(
+        self,
+        views: MultiView,
+        prepared: PreparedInputs,
+        y_encoded: np.ndarray,
+        generator: torch.Generator,
+        *,
+        is_complete: bool,
+    ) -> None:
+        """Mix the network's predictions with those of the table learners, and set both."""
+        self.cross_fit_, self.performance_ = None, None
+        self.table_learners_, self.table_logits_ = (), {}
+        assert self.training_curve_ is not None
+        if not (self.cross_fit and is_complete) or self.training_curve_.stopped == "interrupted":
+            return
+        try:
+            self.cross_fit_, self.table_learners_ = cross_fit(
+                views,
+                y_encoded,
+                self.classes_,
+                partial(self._held_out_logits, prepared, generator),
+                label_weights=self._label_weights(y_encoded),
+                seed=generator.initial_seed(),
+                class_weight=self.class_weight,
+            )
+        except (InterruptedFitError, KeyboardInterrupt):
+            warn_user(
+                "cross-fitting was interrupted: predictions are those of the network alone, and "
+                "their accuracy is not estimated.",
+                CalibrationWarning,
+            )
+            return
+        weight = self.cross_fit_.weights[NETWORK]
+        self.temperature_ /= weight
+        tiny = np.finfo(self.label_distributions_.dtype).tiny
+        logits = weight * np.log(np.maximum(self.label_distributions_, tiny))
+        for learner in self.table_learners_:
+            self.table_logits_[learner.name] = learner.take_fitted_logits()
+            logits += self.table_logits_[learner.name]
+        self.label_distributions_ = softmax(logits)
+        unlabeled = self.label_distributions_[y_encoded == UNKNOWN]
+        self.performance_ = self.cross_fit_.performance(
+            unlabeled if len(unlabeled) else self.label_distributions_,
+            self._n_left_out(),
+        )
+
+    def _n_left_out(self) -> int:
+        """Return the number of labels that the fit does not use because they look wrong."""
+        if self.label_issues_ is None or self.label_audit != "leave-out":
+            return 0
+        return int((~self.label_issues_.is_trusted).sum())
+
+    def _label_weights(self, y_encoded: np.ndarray) -> np.ndarray:
+        """Return the probability that each label is right: [sample]."""
+        weights = np.ones(len(y_encoded))
+        if self.label_issues_ is not None:
+            weights[self.label_issues_.samples] = 1 - self.label_issues_.wrong
+        return weights
+
+    def _predict_proba(self, views: MultiView) -> np.ndarray:
+        logits = self.inductive_state_.logits(views) / self.temperature_
+        return softmax(sum(self._new_table_logits(views).values(), start=logits))
+
+    def _new_table_logits(self, views: MultiView) -> dict[str, np.ndarray]:
+        return {one.name: one.logits(views) for one in self.table_learners_}
+
     def _has_early_fusion(self) -> bool:
         return self.early_fusion and self.max_iter > 0
 
-    def _graph_epochs(self) -> int | None:
-        return self.graph_epochs
+    def _graph_epochs(self, is_fold: bool) -> int | None:
+        return 0 if is_fold and self.graph_epochs is not None else self.graph_epochs
 
     def _max_epochs(self) -> int:
         n_networks = max(self.max_iter, 1)

@@ -1,9 +1,11 @@
 """MGCNDNSClassifier: the paper's method, by scikit-learn's rules."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import torch
 from torch import nn
 
 from manyview.base.method_card import MethodCard
@@ -11,6 +13,7 @@ from manyview.base.parameters import Group, group_of
 from manyview.callbacks.context import FitContext
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
+from manyview.estimators.calibration import calibrate_or_warn
 from manyview.estimators.network_classifier import NetworkClassifier
 from manyview.estimators.parameters import (
     CalibrationConfig,
@@ -22,6 +25,7 @@ from manyview.estimators.parameters import (
 from manyview.estimators.warm_start import TARGET_LOSS, LearnedWeights
 from manyview.network.fixed_graph import FixedGraphNetwork
 from manyview.network.mgcn_dns import MGCNDNS, build_network
+from manyview.network.prepared import PreparedInputs
 from manyview.network.training import TrainingCurve, train_network
 from manyview.self_training.loop import Stage
 from manyview.self_training.pseudo_labels import PseudoLabeler
@@ -117,6 +121,7 @@ class MGCNDNSClassifier(NetworkClassifier):
     learning_rate: float = 0.01
     max_epochs: int = 200
     training: TrainingConfig | None = None
+    calibration: str | CalibrationConfig | None = None
 
     card = MethodCard(
         name="mgcn-dns",
@@ -174,6 +179,7 @@ class MGCNDNSClassifier(NetworkClassifier):
     def _check_parameters(self, views: MultiView) -> None:
         super()._check_parameters(views)
         self.check_network()
+        self.parameter_group("calibration").check("calibration")
 
     def check_network(self) -> None:
         """Refuse parameters of the network and its training that break a rule."""
@@ -183,12 +189,32 @@ class MGCNDNSClassifier(NetworkClassifier):
     def _network_estimator(self) -> Self:
         return self
 
-    def _self_training(self) -> dict[str, Any]:
+    def _self_training(self, is_fold: bool = False) -> dict[str, Any]:
         return {
             "max_iter": 0,
             "initial_teacher": "network",
             "pseudo_labeler": PseudoLabeler(),
         }
+
+    def _calibrate(
+        self, prepared: PreparedInputs, y_encoded: np.ndarray, generator: torch.Generator
+    ) -> None:
+        """Fit the temperature by fits on the same graphs that do not see all labels."""
+        self.calibration_ = None
+        config = self.parameter_group("calibration")
+        if config.form is None:
+            return
+        assert self.training_curve_ is not None
+        found = calibrate_or_warn(
+            y_encoded,
+            config.n_folds,
+            np.random.default_rng(generator.initial_seed()),
+            partial(self._held_out_logits, prepared, generator),
+            was_interrupted=self.training_curve_.stopped == "interrupted",
+        )
+        if found is not None:
+            self.calibration_ = found
+            self.temperature_ *= found.temperature
 
     def train_stage(
         self,

@@ -1,6 +1,8 @@
 """What classifiers of the MGCN-DNS network offer beyond predictions: reasons and embeddings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from manyview.base.classifier import MultiViewClassifier
 from manyview.data.cross_validation import TransductiveViews
+from manyview.data.views import MultiView
+from manyview.errors import InputError
 from manyview.estimators.parameters import NodeSelectionConfig
 from manyview.estimators.warm_start import LearnedWeights
 from manyview.explain.explainer import Explainer, explain_new
-from manyview.explain.records import Explanation, ViewEffect, find_sample
+from manyview.explain.records import Explanation, ViewEffects, find_sample
 from manyview.network.inductive import InductiveState
 from manyview.network.replay import NetworkReplay
 
@@ -27,6 +31,9 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
     inductive_state_: InductiveState
     edge_gates_: Any = None
     learned_weights_: LearnedWeights | None = None
+    # classifiers of the columns alone, and what they add to the logits of the fitted samples
+    table_learners_: tuple[Any, ...] = ()
+    table_logits_: Mapping[str, np.ndarray] = MappingProxyType({})
     scaling: Any
     _input_cache: dict[Any, Any] | None = None  # of warm starts; a saved model builds it again
 
@@ -34,13 +41,22 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         """Return the node selection of the fitted network."""
         raise NotImplementedError
 
-    def explain(self, sample: int | str, *, sample_ids: Sequence[str] | None = None) -> Explanation:
+    def explain(
+        self,
+        sample: int | str,
+        views: Any = None,
+        *,
+        sample_ids: Sequence[str] | None = None,
+    ) -> Explanation:
         """Explain the prediction of a fitted sample: neighbors, views and their contributions.
 
         Parameters
         ----------
         sample
             Row number among the fitted samples, or one of `sample_ids`.
+        views
+            The samples of the fit. With them, the columns are named that count most for the
+            classifiers of the sample's own columns.
         sample_ids
             Names of the samples; by default the index of the frames of the fit.
 
@@ -59,7 +75,17 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         check_is_fitted(self)
         names = self._names_of_samples(sample_ids)
         row = find_sample(sample, names, len(self.label_distributions_))
-        return self.explainer().explain(row, names or self._row_numbers())
+        why = self.explainer().explain(row, names or self._row_numbers())
+        if views is None or not why.tables:
+            return why
+        opened = self._check_new_views(views)
+        if len(opened) != len(self.label_distributions_):
+            raise InputError(
+                f"views must be those of the fit, {len(self.label_distributions_):,} samples; got "
+                f"{len(opened):,}. For new samples, use explain_new.",
+                parameter="views",
+            )
+        return self._with_columns(why, opened[[row]])
 
     def explain_new(
         self,
@@ -85,7 +111,33 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         row = find_sample(sample, new_ids, len(opened))
         name = str(row if new_ids is None else new_ids[row])
         names = self._names_of_samples(sample_ids) or self._row_numbers()
-        return explain_new(self.explainer(), opened[[row]], name, names)
+        why = explain_new(self.explainer(), opened[[row]], name, names, self._new_table_logits)
+        return self._with_columns(why, opened[[row]])
+
+    def with_columns(self, why: Explanation, views: Any) -> Explanation:
+        """Add to an explanation the columns that count most; `views` hold this sample alone."""
+        if not why.tables or any(one.columns for one in why.tables):
+            return why
+        return self._with_columns(why, self._check_new_views(views))
+
+    def _with_columns(self, why: Explanation, views: MultiView) -> Explanation:
+        """Add the columns of the sample that count most, for each classifier of columns."""
+        first, second = (
+            int(np.flatnonzero(self.classes_ == label)[0])
+            for label in (why.prediction, why.runner_up)
+        )
+        tables = tuple(
+            replace(
+                evidence,
+                columns=learner.column_evidence(views, (first, second), self.columns_),
+            )
+            for evidence, learner in zip(why.tables, self.table_learners_, strict=True)
+        )
+        return replace(why, tables=tables)
+
+    def _new_table_logits(self, views: MultiView) -> dict[str, np.ndarray]:
+        """Return what classifiers of the columns alone add to logits: name -> [sample, class]."""
+        return {}
 
     def _names_of_samples(self, sample_ids: Sequence[str] | None) -> list[str] | None:
         names = self.sample_ids_ if sample_ids is None else sample_ids
@@ -94,7 +146,7 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
     def _row_numbers(self) -> list[str]:
         return [str(row) for row in range(len(self.label_distributions_))]
 
-    def view_effects(self, y: Any = None) -> tuple[ViewEffect, ...]:
+    def view_effects(self, y: Any = None) -> ViewEffects:
         """Remove each view in turn, without retraining, and count the predictions that change.
 
         Parameters
@@ -137,6 +189,7 @@ class NetworkOutputsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
             classes=self.classes_,
             temperature=self.temperature_,
             y_encoded=self.y_,
+            tables=self.table_logits_,
         )
 
     def transform(self, X: Any) -> np.ndarray:

@@ -15,11 +15,12 @@ from manyview.base.parameters import NestedParameters
 from manyview.base.summary import StageRecord
 from manyview.callbacks.context import FitContext
 from manyview.data.checksums import views_checksum
+from manyview.data.cross_validation import TransductiveViews
 from manyview.data.labels import class_weights
 from manyview.data.network_input import InputScaling
 from manyview.data.scaling import SCALINGS, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView
-from manyview.estimators.calibration import Calibration, InterruptedFitError, calibrate_or_warn
+from manyview.estimators.calibration import Calibration, InterruptedFitError
 from manyview.estimators.fit_memory import check_fit_memory
 from manyview.estimators.mixins import NetworkOutputsMixin
 from manyview.estimators.parameters import (
@@ -90,7 +91,6 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
     graph: NeighborGraph | None = None
     missing: str = "error"
     class_weight: str | Mapping[Any, float] | None = None
-    calibration: str | CalibrationConfig | None = None
     warm_start: bool = False
     device: str = "auto"
     verbose: bool = False
@@ -100,7 +100,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         """Return the estimator whose network is trained."""
         raise NotImplementedError
 
-    def _self_training(self) -> dict[str, Any]:
+    def _self_training(self, is_fold: bool = False) -> dict[str, Any]:
         """Return `max_iter`, `initial_teacher` and `pseudo_labeler` of `self_train`."""
         raise NotImplementedError
 
@@ -108,7 +108,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         """Whether a graph of all views together is built."""
         return False
 
-    def _graph_epochs(self) -> int | None:
+    def _graph_epochs(self, is_fold: bool) -> int | None:
         """Epochs in which a network trained on pseudo-labels learns its graph; None for all."""
         return None
 
@@ -122,7 +122,6 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
 
     def _check_parameters(self, views: MultiView) -> None:
         self.parameter_group("graph").check_for(views)
-        self.parameter_group("calibration").check("calibration")
         scaling_by_view(self.scaling, views, (AUTO, *SCALINGS))
         super()._check_parameters(views)
 
@@ -154,6 +153,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             network, is_complete = self._learn(
                 prepared, y_used, generator, context, earlier, labeled_features
             )
+            self._cross_fit(views, prepared, y_used, generator, is_complete=is_complete)
             self.inductive_state_ = freeze(
                 prepared.views,
                 views.positions,
@@ -173,6 +173,18 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
                 weights_of(network),
             )
 
+    def prepare_graphs(self, samples: TransductiveViews, n_neighbors: int) -> PreparedInputs:
+        """Scale the views and build the graphs before any label is known.
+
+        A fit on `samples` with the same number of neighbors takes them over.
+        """
+        device = pick_device(self.device)
+        generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
+        views = self._check_fit_views(samples.views)
+        self._check_parameters(views)
+        self.n_neighbors_ = n_neighbors
+        return self._prepare(views, generator, FitContext(cache=samples.shared))
+
     def _audit(
         self, prepared: PreparedInputs, y_encoded: np.ndarray
     ) -> tuple[np.ndarray, Tensor | None]:
@@ -181,6 +193,17 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         With them comes what it computed for this: the labeled samples' propagated features.
         """
         return y_encoded, None
+
+    def _cross_fit(
+        self,
+        views: MultiView,
+        prepared: PreparedInputs,
+        y_encoded: np.ndarray,
+        generator: torch.Generator,
+        *,
+        is_complete: bool,
+    ) -> None:
+        """Predict labels without them, for a child that learns from such predictions."""
 
     def _learn(
         self,
@@ -210,8 +233,13 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         context: FitContext,
         earlier: LearnedWeights | None = None,
         labeled_features: Tensor | None = None,
+        *,
+        is_fold: bool = False,
     ) -> SelfTrainingResult:
-        """Train on class numbers, -1 where unknown, from `earlier` weights where given."""
+        """Train on class numbers, -1 where unknown, from `earlier` weights where given.
+
+        A fold, a fit without some labels whose predictions serve to judge others, may be shorter.
+        """
         class_weight = class_weights(self.class_weight, self.classes_, y_encoded)
         train = partial(
             self._network_estimator().train_stage,
@@ -219,7 +247,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             classes=self.classes_,
             class_weight=class_weight,
             n_neighbors=self.n_neighbors_,
-            graph_epochs=self._graph_epochs(),
+            graph_epochs=self._graph_epochs(is_fold),
             context=context,
             verbose=self.verbose,
             earlier=earlier,
@@ -233,7 +261,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             generator=generator,
             is_warm=earlier is not None,
             labeled_features=labeled_features,
-            **self._self_training(),
+            **self._self_training(is_fold),
         )
 
     def _prepare(
@@ -294,35 +322,29 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
     def _calibrate(
         self, prepared: PreparedInputs, y_encoded: np.ndarray, generator: torch.Generator
     ) -> None:
-        """Fit the temperature by fits on the same graphs that do not see all labels."""
-        self.calibration_ = None
-        config = self.parameter_group("calibration")
-        if config.form is None:
-            return
-        seed = generator.initial_seed()
+        """Fit the temperature, for a child that calibrates the network alone."""
 
-        def held_out_logits(y_shown: np.ndarray, fold: int) -> np.ndarray:
-            own = torch.Generator(device=generator.device).manual_seed(seed + 1 + fold)
-            with catch_warnings():
-                simplefilter("ignore", ConvergenceWarning)  # one warning is enough
-                result = self._train(prepared, y_shown, own, FitContext())
-            if result.curve.stopped == "interrupted":
-                raise InterruptedFitError
-            with torch.no_grad():
-                logits = result.network(*prepared.inputs).cpu().numpy()
-                return np.asarray(logits) / self._temperature_of(result)
+    def _held_out_logits(
+        self,
+        prepared: PreparedInputs,
+        generator: torch.Generator,
+        y_shown: np.ndarray,
+        fold: int,
+    ) -> np.ndarray:
+        """Fit to part of the labels on the same graphs; return the logits of all samples.
 
-        assert self.training_curve_ is not None
-        found = calibrate_or_warn(
-            y_encoded,
-            config.n_folds,
-            np.random.default_rng(seed),
-            held_out_logits,
-            was_interrupted=self.training_curve_.stopped == "interrupted",
-        )
-        if found is not None:
-            self.calibration_ = found
-            self.temperature_ *= found.temperature
+        Raises `InterruptedFitError` where the fit is interrupted.
+        """
+        seed = generator.initial_seed() + 1 + fold
+        own = torch.Generator(device=generator.device).manual_seed(seed)
+        with catch_warnings():
+            simplefilter("ignore", ConvergenceWarning)  # one warning is enough
+            result = self._train(prepared, y_shown, own, FitContext(), is_fold=True)
+        if result.curve.stopped == "interrupted":
+            raise InterruptedFitError
+        with torch.no_grad():
+            logits = result.network(*prepared.inputs).cpu().numpy()
+            return np.asarray(logits) / self._temperature_of(result)
 
     def _predict_proba(self, views: MultiView) -> np.ndarray:
         return softmax(self.inductive_state_.logits(views) / self.temperature_)

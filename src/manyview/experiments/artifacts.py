@@ -50,12 +50,12 @@ def collect_artifacts(
     if "graphs" in artifacts and "selected" in summary.graphs:
         order = np.argsort(truth, kind="stable")
         graphs = summary.graphs
-        found["graphs"] = {name: _tiles(graph, order) for name, graph in graphs.items()}
+        found["graphs"] = {name: tile_weights(graph, order) for name, graph in graphs.items()}
         found["graph_edges"] = {name: int((graph.data > 0).sum()) for name, graph in graphs.items()}
     return found
 
 
-def _tiles(graph: sparse.csr_array, order: np.ndarray) -> list[list[float]]:
+def tile_weights(graph: sparse.csr_array, order: np.ndarray) -> list[list[float]]:
     """Sum the weights of a graph in tiles, with the samples sorted by class."""
     n_samples = len(order)
     n_tiles = min(N_TILES, n_samples)

@@ -45,6 +45,7 @@ from manyview.experiments.plan_checks import (
 )
 from manyview.experiments.trial import Trial
 from manyview.methods import find_method
+from manyview.runs.sources import DataSource
 from manyview.validation import check_choice, check_number
 
 PLANS = files("manyview.experiments") / "plans"
@@ -105,6 +106,8 @@ class Plan:
     paper: Mapping[str, Mapping[str, Mapping[float, tuple[float, float]]]] = field(
         default_factory=dict
     )
+    # where data are that need more than their name, by data set
+    sources: Mapping[str, DataSource] = field(default_factory=dict)
 
     def cells(self) -> dict[Cell, list[Trial]]:
         """Return each cell of the study with its trials, one per seed."""
@@ -119,6 +122,7 @@ class Plan:
                     seed,
                     entry.artifacts,
                     entry.max_memory,
+                    self.sources.get(dataset),
                 )
                 for seed in entry.seeds
             ]
@@ -176,7 +180,7 @@ def load_plan(name: str) -> Plan:
     except (ValueError, RecursionError) as error:
         raise PlanError(f"{origin} is not TOML: {' '.join(str(error).split())}.") from error
     try:
-        plan = _plan(document, path.name.removesuffix(".toml"), origin)
+        plan = make_plan(document, path.name.removesuffix(".toml"), origin)
     except PlanError:
         raise
     except ManyviewError as error:
@@ -197,7 +201,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _plan(document: Mapping[str, Any], name: str, origin: str) -> Plan:
+def make_plan(document: Mapping[str, Any], name: str, origin: str) -> Plan:
+    """Return the plan of a document as TOML holds it; `origin` names it in messages."""
     check_keys(document, KEYS, origin)
     for needed in ("title", "datasets", "methods"):
         if document.get(needed) in (None, "", [], {}):

@@ -80,7 +80,7 @@ class Study:
         checksums: dict[str, str] = {}
         for dataset in plan.datasets:
             try:
-                checksums[dataset] = checksum_of(dataset, data_dir)
+                checksums[dataset] = checksum_of(plan.sources.get(dataset, dataset), data_dir)
             except DataFileError as error:
                 study.skipped[dataset] = str(error)
                 known = find_card(dataset).sha256 if dataset in CATALOG else None

@@ -5,7 +5,7 @@ import json
 import platform
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -41,6 +41,8 @@ class Trial:
         What to store besides the scores: "curve", "weights", "graphs".
     max_memory
         GB that the fit may use; None is all free memory. Not part of the key.
+    source
+        Where the data are and how to read them; None reads `dataset`, without options.
     """
 
     dataset: str
@@ -51,6 +53,7 @@ class Trial:
     seed: int = 0
     artifacts: tuple[str, ...] = ()
     max_memory: float | None = None
+    source: DataSource | None = None
 
     def describe(self) -> dict[str, Any]:
         """Return the trial as plain values, as in its record."""
@@ -62,35 +65,51 @@ class Trial:
             "protocol": self.protocol,
             "seed": self.seed,
         }
-        optional = {"artifacts": list(self.artifacts), "max_memory": self.max_memory}
+        optional = {
+            "artifacts": list(self.artifacts),
+            "max_memory": self.max_memory,
+            "source": None if self.source is None else self.source.describe(),
+        }
         return described | {name: value for name, value in optional.items() if value}
 
     @classmethod
     def from_description(cls, described: Mapping[str, Any]) -> "Trial":
         """Return the trial of a description."""
-        return cls(**{**described, "artifacts": tuple(described.get("artifacts", ()))})
+        source = described.get("source")
+        return cls(
+            **{
+                **described,
+                "artifacts": tuple(described.get("artifacts", ())),
+                "source": None if source is None else DataSource.from_description(source),
+            }
+        )
 
     def key(self, checksum: str, method_version: int | None = None) -> str:
         """Return a digest of everything that defines the trial.
 
         It changes with the content of the data, the version of the method (that on its card if
-        None), a parameter, the split and the seed, but not with the name of the data.
+        None), a parameter, the split and the seed, and with how the data are read, but not with
+        the name of the data.
         """
-        content = replace(self, max_memory=None).describe() | {
+        content = replace(self, max_memory=None, source=None).describe() | {
             "dataset": checksum,
             "method_version": method_version or find_method(self.method).card.version,
         }
+        options = {} if self.source is None else asdict(self.source.options)
+        options = {name: value for name, value in options.items() if value is not None}
+        if options:
+            content["options"] = options
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def checksum_of(dataset: str, data_dir: str | None = None) -> str:
-    """Return the checksum of a data set's content, without reading it into memory."""
-    source = DataSource((dataset,), data_dir=data_dir)
+def checksum_of(dataset: str | DataSource, data_dir: str | None = None) -> str:
+    """Return the checksum of the content of data and labels, without reading it into memory."""
+    source = DataSource((dataset,), data_dir=data_dir) if isinstance(dataset, str) else dataset
     source.check_here()
     files = [
         file
-        for path in source.paths()
+        for path in (*source.paths(), *source.label_paths())
         for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
         if file.is_file()
     ]

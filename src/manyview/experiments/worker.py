@@ -66,7 +66,8 @@ def attempt(trial: Trial, data_dir: str | None, cache_folder: Path | None) -> Ou
 def _load(trial: Trial, data_dir: str | None) -> Dataset:
     """Read the data by the rule of the trial's method for missing cells."""
     try:
-        return _load_once(trial.dataset, data_dir, trial.params.get("missing"))
+        source = trial.source or DataSource((trial.dataset,), data_dir=data_dir)
+        return _load_once(json.dumps(source.describe()), trial.params.get("missing"))
     except MissingValuesError as error:
         way_out = "Fill or remove these rows"
         if "missing" in find_method(trial.method)().get_params(deep=False):
@@ -75,8 +76,8 @@ def _load(trial: Trial, data_dir: str | None) -> Dataset:
 
 
 @lru_cache(maxsize=1)
-def _load_once(name: str, data_dir: str | None, missing: str | None) -> Dataset:
-    return DataSource((name,), data_dir=data_dir).load(missing)
+def _load_once(source: str, missing: str | None) -> Dataset:
+    return DataSource.from_description(json.loads(source)).load(missing)
 
 
 class Worker:

@@ -10,8 +10,8 @@ view. For fixed active hidden units the network is linear and has no bias, so th
 also a sum over the samples k whose features reach the sample through its neighbors.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,10 +20,20 @@ from scipy import sparse
 
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView
-from manyview.explain.records import Evidence, Explanation, ViewEffect, ViewEvidence
+from manyview.explain.records import (
+    Evidence,
+    Explanation,
+    TableEvidence,
+    ViewEffect,
+    ViewEffects,
+    ViewEvidence,
+)
 from manyview.network.inductive import InductiveState
 from manyview.network.replay import NetworkReplay
 from manyview.numerics import softmax
+
+# samples -> [sample, class] by the name of a classifier
+TableLogits = Callable[[MultiView], Mapping[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,8 @@ class Explainer:
     classes: np.ndarray
     temperature: float
     y_encoded: np.ndarray  # [sample] class numbers, -1 where unknown
+    # [sample, class] what classifiers of the columns alone add to the logits, by name
+    tables: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def explain(self, row: int, names: Sequence[str], *, with_sources: bool = True) -> Explanation:
         """Explain the prediction of the sample in this row; `names` has one name per sample.
@@ -54,6 +66,10 @@ class Explainer:
             for neighbor, part, by_view in zip(neighbors.tolist(), parts, fractions, strict=True)
         ]
         nothing = self._evidence(row, names, np.zeros(2), np.zeros(len(self.view_graphs)))
+        tables = tuple(
+            TableEvidence(name, *own[row, top_two].astype(float).tolist())
+            for name, own in self.tables.items()
+        )
         return Explanation(
             row=row,
             name=names[row],
@@ -61,16 +77,17 @@ class Explainer:
             probabilities=dict(zip(self.classes.tolist(), probabilities.tolist(), strict=True)),
             prediction=self._label(top_two[0]),
             runner_up=self._label(top_two[1]),
-            logit=float(parts[:, 0].sum()),
-            runner_up_logit=float(parts[:, 1].sum()),
+            logit=float(parts[:, 0].sum() + sum(one.for_prediction for one in tables)),
+            runner_up_logit=float(parts[:, 1].sum() + sum(one.for_runner_up for one in tables)),
             temperature=self.temperature,
             itself=next((one for one in found if one.row == row), nothing),
             neighbors=_largest_first([one for one in found if one.row != row]),
             sources=self._sources(row, top_two, names) if with_sources else (),
             views=self._views(row, parts, fractions),
+            tables=tables,
         )
 
-    def view_effects(self, truth: np.ndarray) -> tuple[ViewEffect, ...]:
+    def view_effects(self, truth: np.ndarray) -> ViewEffects:
         """Compare the predictions with all views and without each; `truth` is -1 where unknown."""
         predictions, is_scored = self.logits.argmax(axis=1), truth != UNKNOWN
         accuracy = _accuracy(predictions, truth, is_scored)
@@ -88,22 +105,26 @@ class Explainer:
                     accuracy_without=_accuracy(without, truth, is_scored),
                 )
             )
-        return tuple(effects)
+        return ViewEffects(effects)
 
     @cached_property
     def logits(self) -> np.ndarray:
         """Logits of all samples, divided by the temperature: [sample, class]."""
         messages = self.replay.inductive_state.messages[-1].astype(np.float64)
-        return np.asarray(self.selected @ messages / self.temperature)
+        return self._with_tables(self.selected @ messages / self.temperature)
 
     @cached_property
     def logits_without(self) -> list[np.ndarray]:
-        """Logits of all samples without each view; empty if there is one view."""
+        """Logits of all samples without each view's edges and input; empty with one view."""
         if len(self.view_graphs) == 1:
             return []
         return [
-            self.replay.logits(view) / self.temperature for view in range(len(self.view_graphs))
+            self._with_tables(self.replay.logits(view) / self.temperature)
+            for view in range(len(self.view_graphs))
         ]
+
+    def _with_tables(self, logits: np.ndarray) -> np.ndarray:
+        return np.asarray(sum(self.tables.values(), start=logits))
 
     def row_without(self, row: int, view: int) -> np.ndarray:
         """Logits of one sample without the view of this number: [class]."""
@@ -199,19 +220,26 @@ class Explainer:
 class _NewSampleExplainer(Explainer):
     """An explainer with one more row, that of a new sample."""
 
-    views: MultiView  # the new sample
-    fitted: InductiveState  # state of the fitted samples, without the added row
+    views: MultiView = field(kw_only=True)  # the new sample
+    # state of the fitted samples, without the added row
+    fitted: InductiveState = field(kw_only=True)
+    table_logits: TableLogits = field(kw_only=True)
 
     def row_without(self, row: int, view: int) -> np.ndarray:
         name = list(self.view_graphs)[view]
         present = self.views.present.copy()
         present[:, self.views.names.index(name)] = False
         left = MultiView(self.views, present=present) if present.any() else self.views
-        return np.asarray(self.fitted.logits(left)[0] / self.temperature)
+        logits = self.fitted.logits(left)[0] / self.temperature
+        return np.asarray(logits + sum(own[0] for own in self.table_logits(left).values()))
 
 
 def explain_new(
-    explainer: Explainer, views: MultiView, name: str, names: Sequence[str]
+    explainer: Explainer,
+    views: MultiView,
+    name: str,
+    names: Sequence[str],
+    table_logits: TableLogits,
 ) -> Explanation:
     """Explain the prediction of one new sample.
 
@@ -226,6 +254,8 @@ def explain_new(
         Name of the new sample.
     names
         Names of the fitted samples, one per sample.
+    table_logits
+        Returns what classifiers of the columns alone add to the logits of samples, by name.
 
     Returns
     -------
@@ -246,8 +276,13 @@ def explain_new(
         classes=explainer.classes,
         temperature=explainer.temperature,
         y_encoded=np.append(explainer.y_encoded, UNKNOWN),
+        tables={
+            table: np.vstack([explainer.tables[table], own])
+            for table, own in table_logits(views).items()
+        },
         views=views,
         fitted=state,
+        table_logits=table_logits,
     )
     return extended.explain(len(explainer.y_encoded), [*names, name])
 

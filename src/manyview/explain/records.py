@@ -7,6 +7,12 @@ from numbers import Integral
 from typing import Any
 
 from manyview.errors import InputError
+from manyview.explain.notebook import (
+    effects_html,
+    effects_text,
+    explanation_html,
+    explanation_text,
+)
 
 N_SUGGESTED = 3  # similar ids for one that does not exist
 
@@ -65,8 +71,40 @@ class ViewEvidence:
 
 
 @dataclass(frozen=True)
+class ColumnEvidence:
+    """What one column adds to the log-odds, against the mean of the column."""
+
+    view: str
+    column: str
+    margin: float
+
+
+@dataclass(frozen=True)
+class TableEvidence:
+    """Contribution of a classifier that looks at the sample's own columns alone.
+
+    `columns` are those that add most to the log-odds of the prediction against the runner-up, the
+    largest first; empty where the columns of the sample were not given.
+    """
+
+    name: str
+    for_prediction: float
+    for_runner_up: float
+    columns: tuple[ColumnEvidence, ...] = ()
+
+    @property
+    def margin(self) -> float:
+        """Contribution to the log-odds of the prediction against the runner-up."""
+        return self.for_prediction - self.for_runner_up
+
+
+@dataclass(frozen=True, repr=False)
 class Explanation:
-    """Explanation of a sample's prediction; every list of contributions adds up to the logits.
+    """Explanation of a sample's prediction.
+
+    The contributions of `itself` and the `neighbors` add up to the network's part of the logits;
+    so do those of the `sources`, and those of the `views`. With those of the `tables`, they are the
+    whole logits.
 
     Attributes
     ----------
@@ -88,6 +126,8 @@ class Explanation:
         many hops away as there are layers.
     views
         The same logits by the view of the edges, and the prediction without each view.
+    tables
+        Contributions of the classifiers of the columns alone; empty where there are none.
     """
 
     row: int
@@ -103,6 +143,7 @@ class Explanation:
     neighbors: tuple[Evidence, ...]
     sources: tuple[Evidence, ...]
     views: tuple[ViewEvidence, ...]
+    tables: tuple[TableEvidence, ...] = ()
 
     @property
     def margin(self) -> float:
@@ -121,11 +162,14 @@ class Explanation:
         document["probabilities"] = [
             {"label": label, "probability": value} for label, value in self.probabilities.items()
         ]
-        for name in ("neighbors", "sources", "views"):
+        for name in ("neighbors", "sources", "views", "tables"):
             for entry, one in zip(document[name], getattr(self, name), strict=True):
                 entry["margin"] = one.margin
         document["itself"]["margin"] = self.itself.margin
         return document
+
+    __repr__ = explanation_text
+    _repr_html_ = explanation_html
 
 
 @dataclass(frozen=True)
@@ -148,6 +192,14 @@ class ViewEffect:
     n_scored: int
     accuracy: float | None
     accuracy_without: float | None
+
+
+class ViewEffects(tuple[ViewEffect, ...]):
+    """The effect of omitting each view, in order; shown as a table."""
+
+    __slots__ = ()
+    __repr__ = effects_text
+    _repr_html_ = effects_html
 
 
 def find_sample(sample: object, sample_ids: Sequence[str] | None, n_samples: int) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 
 from manyview.label_audit.leave_one_out import leave_one_out_scores
 from manyview.label_audit.noise_model import NoiseModel, all_right_model, fit_noise_model
+from manyview.system.notebook import Bar, html_box, html_table
 
 PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 # When wrong labels are believed in; chosen on 20 data sets with and without them.
@@ -26,7 +27,7 @@ SUSPICIOUS = 0.5
 N_PROTECTED = 2  # labels of each class that are always trusted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelIssues:
     """How probably each given label is wrong.
 
@@ -94,6 +95,30 @@ class LabelIssues:
         middle = (rate + z**2 / (2 * n_labels)) / (1 + z**2 / n_labels)
         spread = z / (1 + z**2 / n_labels) * np.sqrt(variance + z**2 / (4 * n_labels**2))
         return max(float(middle - spread), 0.0), min(float(middle + spread), 1.0)
+
+    def __repr__(self) -> str:
+        low, high = self.wrong_interval
+        found = (
+            f"{int(self.is_suspicious.sum()):,} probably wrong; estimated rate of wrong labels "
+            f"{self.wrong_fraction:.1%}, 95% interval {low:.1%} to {high:.1%}"
+            if self.is_conclusive
+            else "no reason to doubt them"
+        )
+        return f"LabelIssues({len(self.samples):,} labels, {found})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                self.samples[place],
+                self.y_encoded[place],
+                self.suggested[place],
+                Bar(float(self.wrong[place]), f"{self.wrong[place]:.2f}"),
+            )
+            for place in self.ranked[: int(self.is_suspicious.sum())]
+        ]
+        header = ("row", "given class number", "suggested", "probability wrong")
+        table = html_table(header, rows, ">>><", rest="more labels") if rows else ""
+        return html_box(repr(self), table)
 
 
 def audit_labels(features: np.ndarray, samples: np.ndarray, y_encoded: np.ndarray) -> LabelIssues:

@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
+from manyview.explain.notebook import signed
+
+__all__ = ["MAX_WIDTH", "set_sections", "set_table", "signed"]
+
 MAX_WIDTH = 100
 
 
@@ -44,17 +48,6 @@ def set_table(header: Sequence[str], rows: Sequence[Sequence[str]], align: str) 
         ).rstrip()
         for row in table
     )
-
-
-def signed(value: float) -> str:
-    """Write a term of a sum with its sign and two decimals; zero is +0.00.
-
-    Examples
-    --------
-    >>> signed(0.257), signed(-1.0), signed(-0.001)
-    ('+0.26', '-1.00', '+0.00')
-    """
-    return f"{round(value, 2) + 0.0:+.2f}"
 
 
 def _lines(paragraph: str, room: int) -> list[str]:

@@ -5,17 +5,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from manyview.data.catalog.cards import DatasetCard
-from manyview.report.layout import set_sections, set_table
+from manyview.report.layout import set_sections
 
 if TYPE_CHECKING:  # importing it takes long, and the catalog needs none of it
     from manyview.base.classifier import MultiViewClassifier
 
+CATALOG_HEADER = ("name", "in the paper", "samples", "features", "classes", "found")
+CATALOG_ALIGN = "<<><><"
 NOT_SETTINGS = ("device", "verbose", "random_state")
 
 
-def catalog_text(cards: Iterable[tuple[DatasetCard, bool]]) -> str:
-    """List data sets in a table, each with whether its file is available."""
-    rows = [
+def catalog_rows(cards: Iterable[tuple[DatasetCard, bool]]) -> list[tuple[str, ...]]:
+    """Return a row per data set, with whether its file is available."""
+    return [
         (
             card.name,
             card.paper_name or "-",
@@ -26,8 +28,6 @@ def catalog_text(cards: Iterable[tuple[DatasetCard, bool]]) -> str:
         )
         for card, here in cards
     ]
-    header = ("name", "in the paper", "samples", "features", "classes", "found")
-    return set_table(header, rows, "<<><><")
 
 
 def card_text(card: DatasetCard, here: bool, width: int) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 from manyview.active_learning.proposed_run import Proposal
 from manyview.experiments.estimate import format_duration
 from manyview.experiments.store import DAMAGED_NAME, RECORDS_NAME
+from manyview.report.commands import fit_command
 from manyview.report.layout import set_sections, set_table
-from manyview.runs.settings import RunSettings
 from manyview.tuning.search import Step
 from manyview.tuning.tuned_data import TUNING_NAME, TunedData
 
@@ -67,23 +67,7 @@ def _params_table(tuned: TunedData) -> str:
 
 def next_command(tuned: TunedData) -> str:
     """Return the command that fits with the chosen parameters."""
-    asked: RunSettings = tuned.settings
-    words = ["manyview", "fit", *asked.source.names]
-    given = {
-        "labels": asked.source.labels,
-        "data-dir": asked.source.data_dir,
-        **{k.replace("_", "-"): v for k, v in vars(asked.source.options).items()},
-        "label-ratio": asked.label_ratio,
-        "protocol": None if asked.protocol == "stratified" else asked.protocol,
-        "seed": asked.seed or None,
-        "method": None if asked.method == "manyview" else asked.method,
-        "params": tuned.folder / TUNING_NAME,
-    }
-    for name, value in given.items():
-        for one in value if isinstance(value, list) else [value]:
-            if one is not None:
-                words += [f"--{name}", str(one)]
-    return shlex.join(words)
+    return fit_command(tuned.settings, tuned.folder / TUNING_NAME)
 
 
 def step_line(step: Step) -> str:
@@ -108,9 +92,8 @@ def proposal_text(
     sections = [("Run", [str(proposal.folder)]), ("Label next", [n_open, "", listed])]
     if out is not None:
         instead = " (in place of one without labels)" if replaced else ""
-        use = (
-            f"fill in the column label, then fit again with --labels {shlex.quote(str(out))} added"
-        )
+        column, file = proposal.header[1], shlex.quote(str(out))
+        use = f"fill in the column {column}, then fit again with --labels {file} added"
         sections += [("", [""]), ("File", [f"{out}{instead}", use])]
     return set_sections(sections, width)
 

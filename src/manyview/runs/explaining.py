@@ -8,9 +8,9 @@ from manyview.errors import InputError
 from manyview.estimators.mixins import NetworkOutputsMixin
 from manyview.explain.records import Explanation, ViewEffect, find_sample
 from manyview.methods import METHODS, find_method
+from manyview.runs.names import FORMAT_VERSION
 from manyview.runs.predicting import load_new, match_views
 from manyview.runs.reading import fitted_ids, read_record
-from manyview.runs.records import FORMAT_VERSION
 from manyview.runs.sources import DataSource
 
 

@@ -28,15 +28,14 @@ from manyview.runs.abstaining import (
 )
 from manyview.runs.annotated_copy import write_annotated_copy
 from manyview.runs.folder import NOTHING_LEFT, check_free, check_room, staged_folder
+from manyview.runs.names import HISTORY_NAME, PREDICTIONS_NAME, RUN_NAME
 from manyview.runs.recorded_warnings import record_warnings
 from manyview.runs.records import (
-    HISTORY_NAME,
-    PREDICTIONS_NAME,
-    RUN_NAME,
     AuditRecord,
     CalibrationRecord,
     ClassRecord,
     DataRecord,
+    EstimateRecord,
     LeastConfident,
     Run,
     TrainingRecord,
@@ -51,40 +50,67 @@ N_LEAST_CONFIDENT = 5
 # Makes more files of the folder (name -> content) from the record, the data, the labels the method
 # saw and the model.
 ExtraFiles = Callable[[Run, Dataset, np.ndarray, Any], Mapping[str, str]]
+Fitted = tuple[Run, MultiViewClassifier]
 PREDICTIONS_HEADER = ("sample_id", "label", "probability", "confidence", "known", "given")
 
 
 def fit_run(
-    settings: RunSettings, *, verbose: bool = False, extra_files: ExtraFiles | None = None
+    settings: RunSettings,
+    *,
+    verbose: bool = False,
+    extra_files: ExtraFiles | None = None,
+    overwrite: bool = False,
 ) -> Run:
     """Load the data, hide labels if asked to, fit, and write the run's folder.
 
     The folder has `predictions.csv`, `run.json`, `model.safetensors`, `model.json` and
     `history.csv`, optionally a copy of annotated data with the results, and the files that
     `extra_files` returns, such as a report. It appears when all files are written; a run that
-    fails or is interrupted before the first epoch writes nothing.
+    fails or is interrupted before the first epoch writes nothing. With `overwrite`, it takes the
+    place of the folder of an earlier run, which stays until then.
     """
     settings.check()
     if settings.out is not None:
-        check_free(settings.out)
+        check_free(settings.out, overwrite=overwrite)
     data = settings.load()
     labels = labels_to_show(data, settings)
     if settings.abstain_below is not None:
         check_class_names(labels[is_known(labels)])
     folder = settings.out or Path("runs") / default_name(data, settings)
     check_room(folder, least_size(data, settings.method))
-    with staged_folder(folder) as stage:
+    with staged_folder(folder, overwrite=overwrite) as stage:
         model = settings.build_model(verbose=verbose)
         start = perf_counter()
         _, messages = record_warnings(lambda: model.fit(data.views, labels))
         seconds = perf_counter() - start
         if verbose:
             model.set_params(verbose=False)  # a saved model prints nothing
-        model.sample_ids_ = np.array([str(name) for name in data.sample_ids], dtype=object)
-        run = _record(settings, folder, data, labels, model, seconds, messages)
-        extras = {} if extra_files is None else extra_files(run, data, labels, model)
-        _write(run, stage, data, labels, model, extras)
+        run = record_fit(settings, folder, data, labels, model, seconds, messages)
+        write_run(run, stage, data, labels, model, extra_files)
     return run
+
+
+def fit_known(settings: RunSettings, folder: Path, data: Dataset, labels: np.ndarray) -> Fitted:
+    """Fit data that are loaded already, and describe the run; nothing is written."""
+    model = settings.build_model(verbose=False)
+    start = perf_counter()
+    _, messages = record_warnings(lambda: model.fit(data.views, labels))
+    seconds = perf_counter() - start
+    return record_fit(settings, folder, data, labels, model, seconds, messages), model
+
+
+def write_run(
+    run: Run,
+    stage: Path,
+    data: Dataset,
+    labels: np.ndarray,
+    model: MultiViewClassifier,
+    extra_files: ExtraFiles | None = None,
+) -> None:
+    """Write the files of a run to a stage of its folder."""
+    model.sample_ids_ = np.array([str(name) for name in data.sample_ids], dtype=object)
+    extras = {} if extra_files is None else extra_files(run, data, labels, model)
+    _write(run, stage, data, labels, model, extras)
 
 
 def labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
@@ -115,12 +141,23 @@ def labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
 
 def default_name(data: Dataset, settings: RunSettings) -> str:
     """Name a folder after the data, the method and the seed."""
-    name = re.sub(r"[^\w.+-]+", "_", data.name)[:80]
+    return f"{folder_name(data.name)}-{settings.method}-seed{settings.seed}"
+
+
+def folder_name(name: str) -> str:
+    """Return the name of data as that of a folder.
+
+    Examples
+    --------
+    >>> folder_name("images and texts")
+    'images_and_texts'
+    """
+    name = re.sub(r"[^\w.+-]+", "_", name)[:80]
     try:
         os.fsencode(name)
     except UnicodeEncodeError:  # letters that the locale does not have
         name = re.sub(r"[^\w.+-]+", "_", name, flags=re.ASCII)
-    return f"{name}-{settings.method}-seed{settings.seed}"
+    return name
 
 
 def least_size(data: Dataset, method: str) -> int:
@@ -143,7 +180,7 @@ def _n_bytes(view: Any) -> int:
     return sum(part.nbytes for part in (view.data, view.indices, view.indptr))
 
 
-def _record(
+def record_fit(
     settings: RunSettings,
     folder: Path,
     data: Dataset,
@@ -152,6 +189,7 @@ def _record(
     seconds: float,
     messages: list[str],
 ) -> Run:
+    """Describe a fit and its result; `messages` are its warnings, to which others are added."""
     is_labeled = is_known(labels)
     data_record = DataRecord.of(data, settings.source)
     known = model.classes_.tolist()
@@ -201,6 +239,7 @@ def _record(
         least_confident=_least_confident(data, model.transduction_, probabilities, ~is_labeled),
         scores=score(model.transduction_, data.labels, ~is_labeled),
         warnings=tuple(messages),
+        estimate=_estimate(summary),
         audit=_audit(
             summary, leaves_out=model.get_params(deep=False).get("label_audit") == "leave-out"
         ),
@@ -208,6 +247,22 @@ def _record(
         abstention=describe_abstention(
             model.transduction_, probabilities, settings.abstain_below, data.labels, ~is_labeled
         ),
+    )
+
+
+def _estimate(summary: FitSummary) -> EstimateRecord | None:
+    found, performance = summary.cross_fit, summary.performance
+    if found is None:
+        return None
+    if performance is None:
+        return EstimateRecord(len(found.samples), None, None, None, None, found.weights)
+    return EstimateRecord(
+        n_labels=performance.n_labels,
+        accuracy=performance.accuracy,
+        balanced_accuracy=performance.balanced_accuracy,
+        macro_f1=performance.macro_f1,
+        calibration_error=expected_calibration_error(found.probabilities, found.y_encoded),
+        weights=found.weights,
     )
 
 
@@ -288,7 +343,7 @@ def _predictions(
             prediction,
             f"{probability:.6f}",
             "" if confidence is None else f"{confidence[row]:.6f}",
-            "known" if known else "unknown",
+            "yes" if known else "no",
             given if known else "",
         )
         for row, (sample_id, prediction, probability, known, given) in enumerate(

@@ -13,12 +13,10 @@ from manyview.data.views import MultiView
 from manyview.errors import DataFileError, InputError, MissingValuesError
 from manyview.methods import find_method
 from manyview.runs.abstaining import UNKNOWN_WORD, abstain, check_class_names
+from manyview.runs.names import FORMAT_VERSION, PREDICTIONS_NAME, RUN_NAME
 from manyview.runs.reading import read_record, recorded_id_columns
 from manyview.runs.recorded_warnings import record_warnings
 from manyview.runs.records import (
-    FORMAT_VERSION,
-    PREDICTIONS_NAME,
-    RUN_NAME,
     DataRecord,
     Scores,
     csv_text,

@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from manyview.base.classifier import MultiViewClassifier
 from manyview.errors import DataFileError, did_you_mean
-from manyview.runs.records import FORMAT, FORMAT_VERSION, RUN_NAME
+from manyview.runs.names import FORMAT, FORMAT_VERSION, RUN_NAME
+
+if TYPE_CHECKING:  # importing it takes long, and records need none of it
+    from manyview.base.classifier import MultiViewClassifier
 
 # Fields of a run's record that are used with its model, and their types.
 NEEDED: dict[str, Any] = {
@@ -79,7 +81,7 @@ def read_document(file: Path, name: str, kind: str) -> dict[str, Any]:
     return document
 
 
-def fitted_ids(model: MultiViewClassifier, folder: Path) -> list[str]:
+def fitted_ids(model: "MultiViewClassifier", folder: Path) -> list[str]:
     """Return the ids of a run's samples, in the order of the fit, from its model.
 
     `predictions.csv` is output only: people sort and edit it.

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import f1_score, recall_score
 
+from manyview.cross_fitting.performance import Estimate
 from manyview.data.dataset import Dataset
 from manyview.data.label_values import is_known
 from manyview.runs.abstaining import Abstention
+from manyview.runs.names import FORMAT, FORMAT_VERSION
 from manyview.runs.settings import RunSettings
 from manyview.runs.sources import DataSource
 
-FORMAT, FORMAT_VERSION = "manyview run", 2
 PACKAGES = ("manyview", "torch", "numpy", "scipy", "scikit-learn")
-RUN_NAME, PREDICTIONS_NAME, HISTORY_NAME = "run.json", "predictions.csv", "history.csv"
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,30 @@ class CalibrationRecord:
 
 
 @dataclass(frozen=True)
+class EstimateRecord:
+    """Scores on the unlabeled samples, estimated from given labels that were hidden in turn.
+
+    Attributes
+    ----------
+    n_labels
+        Labels that were hidden.
+    accuracy, balanced_accuracy, macro_f1
+        With 95% intervals; None with too few labels.
+    calibration_error
+        Expected calibration error of the hidden labels' predictions; None with too few labels.
+    weights
+        Weight of each model in the predictions.
+    """
+
+    n_labels: int
+    accuracy: Estimate | None
+    balanced_accuracy: Estimate | None
+    macro_f1: Estimate | None
+    calibration_error: float | None
+    weights: dict[str, float]
+
+
+@dataclass(frozen=True)
 class AuditRecord:
     """Summary of the label audit.
 
@@ -164,12 +188,16 @@ class Run:
         The unlabeled samples with the lowest probabilities.
     scores
         On the hidden labels; None without hidden labels.
+    estimate
+        Scores estimated from labels that were hidden in turn; None without cross-fitting.
     audit
         Summary of the label audit; None without one.
     calibration
         None if the probabilities were not calibrated.
     abstention
         None if every sample gets a prediction.
+    has_files
+        Whether the folder exists; False for a model that was fitted in Python.
     """
 
     folder: Path
@@ -184,9 +212,11 @@ class Run:
     least_confident: tuple[LeastConfident, ...]
     scores: Scores | None
     warnings: tuple[str, ...]
+    estimate: EstimateRecord | None = None
     audit: AuditRecord | None = None
     calibration: CalibrationRecord | None = None
     abstention: Abstention | None = None
+    has_files: bool = True
 
     @property
     def n_hidden(self) -> int:
@@ -233,6 +263,7 @@ class Run:
             "view_importance": self.view_importance,
             "least_confident": [asdict(one) for one in self.least_confident],
             "scores": None if self.scores is None else asdict(self.scores),
+            "estimate": None if self.estimate is None else asdict(self.estimate),
             "audit": None if self.audit is None else asdict(self.audit),
             "calibration": None if self.calibration is None else asdict(self.calibration),
             "abstention": None if self.abstention is None else asdict(self.abstention),

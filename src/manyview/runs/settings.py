@@ -41,6 +41,11 @@ class RunSettings:
         """Refuse wrong settings before any file is opened."""
         model = find_method(self.method)()
         for name in self.params:
+            if self.method == "manyview" and name.partition("__")[0] == "calibration":
+                raise InputError(
+                    "manyview's probabilities are calibrated by cross-fitting already: leave out "
+                    "--calibrate (calibration), which is for the method mgcn-dns."
+                )
             parameter_path(model, name)
         check_choice("protocol", self.protocol, PROTOCOLS)
         check_whole_number("seed", self.seed, at_least=0)
@@ -88,6 +93,7 @@ def flat_params(model: BaseEstimator) -> dict[str, Any]:
     params: dict[str, Any] = model.get_params()
     groups = {path.rpartition("__")[0] for path in params}
     replaced = {f"estimator__{name}" for name in model.get_params(deep=False)}
+    replaced |= set(getattr(model, "_unused_parameters", ()))
     return {
         path: value
         for path, value in params.items()

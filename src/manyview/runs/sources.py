@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any, Self
 
 from manyview.data.catalog.cards import CATALOG, DatasetCard
 from manyview.data.catalog.load import load_dataset
@@ -53,11 +54,46 @@ class DataSource:
         )
         return replace(dataset, notes=(*dataset.notes, note))
 
+    def describe(self) -> dict[str, Any]:
+        """Return the source as plain values that JSON holds, without options that are not set."""
+        described = {
+            "names": list(self.names),
+            "labels": self.labels,
+            "data_dir": self.data_dir,
+            **asdict(self.options),
+        }
+        return {name: value for name, value in described.items() if value is not None}
+
+    @classmethod
+    def from_description(cls, described: Mapping[str, Any]) -> Self:
+        """Return the source of a description.
+
+        Examples
+        --------
+        >>> source = DataSource(("a.csv",), options=ReadOptions(id_column="id"))
+        >>> DataSource.from_description(source.describe()) == source
+        True
+        """
+        options = dict(described)
+        names, labels, data_dir = (
+            options.pop(name, None) for name in ("names", "labels", "data_dir")
+        )
+        return cls(tuple(names or ()), labels, data_dir, ReadOptions(**options))
+
+    def label_paths(self) -> list[Path]:
+        """Return the absolute paths of the files of labels."""
+        given = [self.labels] if isinstance(self.labels, str) else self.labels or []
+        return [expand_user(name).resolve() for name in given]
+
     def check_here(self) -> None:
         """Refuse a data set of the catalog whose file is missing, without opening it."""
         card = self._card()
         if card is not None:
             check_available(card, self.data_dir)
+
+    def is_catalog(self) -> bool:
+        """Whether this is a data set of the catalog."""
+        return self._card() is not None
 
     def paths(self) -> list[Path]:
         """Return the absolute paths that are read; none for data without a file."""

@@ -6,7 +6,8 @@ the next writer in the same folder removes. Where folders cannot be locked (Wind
 disks), a stage is a leftover if it was not changed for a day.
 
 A stage with the file `.moving` is complete: its files are on their way to the folder around it.
-If that was cut short, the next writer finishes it.
+A stage with the folder `.replaced` is complete, too: it is on its way to the place of that folder,
+whose name is in the file `.target`. If either was cut short, the next writer finishes it.
 """
 
 import errno
@@ -29,7 +30,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 STAGE_NAME = re.compile(r"\.manyview-[0-9a-f]{12}\.tmp")
-MOVING_NAME = ".moving"
+MOVING_NAME, TARGET_NAME, REPLACED_NAME = ".moving", ".target", ".replaced"
 LEFT_AFTER = 24 * 3600.0  # seconds without a change, where there are no locks
 ATTEMPTS = 20  # a stage can be taken for a leftover in the instant before it is locked
 
@@ -89,6 +90,26 @@ def move_up(stage: Path) -> None:
     sync_folder(stage.parent)
 
 
+def swap_in(stage: Path, folder: Path) -> None:
+    """Put a complete stage in the place of a folder beside it; after an error the folder stays."""
+    (stage / TARGET_NAME).write_bytes(os.fsencode(folder.name))
+    sync_folder(stage)
+    folder.rename(stage / REPLACED_NAME)
+    try:
+        stage.rename(folder)
+    except BaseException:
+        (stage / REPLACED_NAME).rename(folder)
+        raise
+    sync_folder(folder.parent)
+    remove_replaced(folder)
+
+
+def remove_replaced(folder: Path) -> None:
+    """Remove what `swap_in` has put aside, from a folder that took its place."""
+    shutil.rmtree(folder / REPLACED_NAME, ignore_errors=True)
+    (folder / TARGET_NAME).unlink(missing_ok=True)
+
+
 def sync_folder(folder: Path) -> None:
     """Flush a folder's list of names to the disk, so that a power cut cannot undo a rename."""
     if fcntl is None:
@@ -134,12 +155,21 @@ def _remove_leftover(stage: Path) -> None:
                     if not (stage.parent / file.name).exists():
                         file.rename(stage.parent / file.name)
                 sync_folder(stage.parent)
+            elif (stage / REPLACED_NAME).exists():
+                _finish_swap(stage)
             shutil.rmtree(stage, ignore_errors=True)
     except OSError:  # it cannot be removed, and stays
         return
     finally:
         if lock is not None:
             os.close(lock)
+
+
+def _finish_swap(stage: Path) -> None:
+    folder = stage.parent / os.fsdecode((stage / TARGET_NAME).read_bytes())
+    stage.rename(folder)  # fails, and nothing is removed, if there is something of that name
+    sync_folder(folder.parent)
+    remove_replaced(folder)
 
 
 def _lock(stage: Path) -> tuple[int | None, bool]:

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from manyview.base.classifier import MultiViewClassifier
+from manyview.system.notebook import html_box, html_table, html_text
 from manyview.tuning.folds import Gain
 from manyview.tuning.journal import CONFIRMATION, SEARCH, Candidate, Journal
 
 FORMAT, FORMAT_VERSION = "manyview tuning", 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tuning:
     """The result of `tune`.
 
@@ -108,6 +109,30 @@ class Tuning:
             "seconds": round(self.seconds, 1),
             "importance": self.importance_,
         }
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={value!r}" for name, value in self.best_params_.items())
+        score = "" if self.best_score_ is None else f" {self.scoring} {self.best_score_:.4f};"
+        return f"Tuning({self.method}:{score} {chosen})\n  {self.note_}"
+
+    def _repr_html_(self) -> str:
+        ranked = sorted(self.candidates_, key=lambda one: (one.score is None, -(one.score or 0.0)))
+        table = html_table(
+            ("candidate", "stage", self.scoring, *self.best_params_),
+            [
+                (
+                    "defaults" if one.number == 0 else one.number,
+                    one.stage,
+                    "failed" if one.score is None else f"{one.score:.4f}",
+                    *(one.params.get(name, "") for name in self.best_params_),
+                )
+                for one in ranked
+            ],
+            "<<>" + "<" * len(self.best_params_),
+            caption="Candidates, best first",
+            rest="more candidates",
+        )
+        return html_box(f"Tuning of {self.method}", html_text(self.note_), table)
 
 
 N_CONFIRMED = 3

@@ -12,6 +12,7 @@ from manyview.baselines.solvers.trees import (
     _sorted_rows,
     grow_boosting,
     grow_forest,
+    grow_held_out_forest,
     varying_columns,
 )
 from manyview.errors import InputError
@@ -35,6 +36,50 @@ def test_forest_is_scikit_learns(table):
     reference = RandomForestClassifier(40, random_state=3).fit(ordered, of_order)
     forest = grow_forest(values[:60], labels[:60], seed=3, n_estimators=40)
     np.testing.assert_array_equal(forest.mean(values), reference.predict_proba(values))
+
+
+@pytest.mark.parametrize("class_weight", [None, np.array([1.0, 2.0, 5.0])])
+@pytest.mark.parametrize("n_estimators", [4, 40])
+def test_held_out_predictions_are_those_of_trees_that_did_not_draw_the_row(
+    table, n_estimators, class_weight
+):
+    values, labels = table[0][:60], table[1][:60]
+    settings = {"n_estimators": n_estimators, "class_weight": class_weight}
+    forest, held_out = grow_held_out_forest(values, labels, seed=3, **settings)
+    np.testing.assert_array_equal(
+        forest.mean(values), grow_forest(values, labels, seed=3, **settings).mean(values)
+    )
+    weights = None if class_weight is None else dict(enumerate(class_weight))
+    reference = RandomForestClassifier(n_estimators, random_state=3, class_weight=weights)
+    ordered, of_order = _sorted_rows(values, labels)
+    reference.fit(ordered, of_order)
+    n_never = 0
+    for row, sample in enumerate(values):
+        (place,) = np.flatnonzero(_same(ordered, sample))
+        votes = [
+            tree.predict_proba(sample[None])[0]
+            for tree, drawn in zip(
+                reference.estimators_, reference.estimators_samples_, strict=True
+            )
+            if place not in drawn
+        ]
+        n_never += not votes
+        expected = np.mean(votes, axis=0) if votes else np.full(3, np.nan)
+        np.testing.assert_allclose(held_out[row], expected, atol=1e-12)
+    assert (n_never > 0) == (n_estimators == 4)
+
+
+def _same(rows, sample):
+    return ((rows == sample) | (np.isnan(rows) & np.isnan(sample))).all(axis=1)
+
+
+@pytest.mark.parametrize("as_table", [np.asarray, sparse.csr_array])
+def test_held_out_predictions_follow_the_rows_when_they_are_renumbered(table, rng, as_table):
+    values, labels = as_table(np.nan_to_num(table[0])), table[1]
+    order = rng.permutation(90)
+    _, held_out = grow_held_out_forest(values, labels, seed=0, n_estimators=20)
+    _, moved = grow_held_out_forest(values[order], labels[order], seed=0, n_estimators=20)
+    np.testing.assert_array_equal(moved, held_out[order])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

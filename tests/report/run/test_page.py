@@ -1,5 +1,6 @@
 """The page of a run: whole, safe and small, whatever the method and the names."""
 
+from dataclasses import replace
 from time import perf_counter
 from types import SimpleNamespace
 
@@ -18,8 +19,8 @@ from manyview.report.run.page import report_files, run_page, uncertain_below
 
 MOST_BYTES = 2_000_000
 HEADINGS = [
-    "Check these first", "Map", "Probabilities", "Reliability", "Classes", "Confusions", "Views",
-    "Graph", "Training", "Settings",
+    "What to do next", "Classes", "Map", "Samples", "Confusions", "Probabilities", "Reliability",
+    "Views", "Columns", "Graph", "Training", "Settings",
 ]  # fmt: skip
 
 
@@ -29,7 +30,7 @@ def page_of(data, labels, model, **changes):
 
 def test_page_has_every_section_where_the_method_has_every_fact(fitted):
     parts = parts_of(page_of(*fitted))
-    assert parts.text("h2") == HEADINGS
+    assert parts.text("h2") == [one for one in HEADINGS if one != "Columns"]  # of mixtures alone
     assert parts.text("h1") == ["<i>shapes</i>"]
     assert {
         "Least certain samples", "Classes", "Most frequent confusions", "Views",
@@ -61,7 +62,8 @@ def test_page_gives_the_prediction_first(fitted):
 def test_names_from_the_data_never_become_markup(fitted):
     page = page_of(*fitted)
     parts = parts_of(page)
-    assert parts.all("script") == [{}]
+    data = {"type": "application/json", "id": "sample-data"}
+    assert parts.all("script") == [{}, {}, data]
     for tag in ("b", "i", "u", "img"):
         assert not [found for found in parts.all(tag) if "onerror" in found or "src" in found]
     assert "<script>alert" not in page
@@ -75,8 +77,8 @@ def test_names_from_the_data_never_become_markup(fitted):
 def test_page_loads_nothing_and_has_no_style_or_handler_in_its_markup(fitted):
     for tag, found in parts_of(page_of(*fitted)).elements:
         assert not [name for name in found if name.startswith("on") or name in ("style", "src")]
-        if tag != "link":
-            assert found.get("href", "#").startswith("#")
+        if tag != "link" and not found.get("href", "#").startswith("#"):
+            assert found["href"] in ("predictions.csv", "run.json", "history.csv")
 
 
 def test_same_fit_gives_the_same_page(fitted):
@@ -101,14 +103,12 @@ def test_page_of_every_method_is_whole(fitted, name):
     )
     headings = parts.text("h2")
     assert [one for one in HEADINGS if one in headings] == headings
-    assert {"Check these first", "Map", "Probabilities", "Classes", "Views"} <= set(headings)
+    assert {"What to do next", "Map", "Samples", "Classes", "Views"} <= set(headings)
 
 
-@pytest.fixture
-def large():
-    """10,000 samples of 20 classes in 6 views, with a synthetic model."""
+def made_up_fit(n_samples, n_classes, n_views=6):
+    """Return samples with a synthetic model."""
     rng = np.random.default_rng(0)
-    n_samples, n_classes, n_views = 10_000, 20, 6
     names = np.array([f"class {number}" for number in range(n_classes)], dtype=object)
     truth = rng.integers(n_classes, size=n_samples)
     logits = rng.normal(size=(n_samples, n_classes)) + 5 * np.eye(n_classes)[truth]
@@ -144,10 +144,31 @@ def large():
     return Dataset("large", views, names[truth], ids, (), "0" * 64), labels, model
 
 
-def test_page_of_ten_thousand_samples_is_small_and_fast(large):
+def test_page_of_ten_thousand_samples_is_small_and_fast():
+    large = made_up_fit(10_000, 20)
     run = run_of(*large)
     start = perf_counter()
     page = run_page(run, *large)
     assert perf_counter() - start < 10  # 2 on a quiet machine
     assert len(page.encode()) < MOST_BYTES / 2
     assert "2,000 of 10,000 samples, drawn at random." in parts_of(page).text("span")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_classes", [2, 100])
+def test_page_of_fifty_thousand_samples_is_below_two_megabytes(n_classes):
+    page = run_page(run_of(*(large := made_up_fit(50_000, n_classes))), *large)
+    assert len(page.encode()) < MOST_BYTES
+    assert "of 50,000 samples, drawn at random to keep this page small" in page
+
+
+def test_two_classes_have_no_band_below_chance_and_no_truth_where_there_is_none():
+    data, labels, model = made_up_fit(200, 2)
+    known = run_page(run_of(data, labels, model), data, labels, model)
+    data = replace(data, labels=labels)
+    page = run_page(run_of(data, labels, model), data, labels, model)
+    assert "below 0.5" not in page
+    assert "below 0.75" in page
+    assert "by true class" in known
+    assert "by true class" not in page
+    assert "truth" not in parts_of(page).text("th")

@@ -4,10 +4,13 @@ import pytest
 from scipy import stats
 
 from manyview.report.study.comparison import (
+    adjusted_p_values,
     average_ranks,
     corrected_t_test,
     format_p_value,
+    mean_interval,
     paired_t_test,
+    sampling_variance,
     signed_rank_test,
 )
 
@@ -75,3 +78,35 @@ def test_equal_results_are_left_out():
 )
 def test_p_values_are_never_written_as_zero(p_value, text):
     assert format_p_value(p_value) == text
+
+
+def test_interval_holds_zero_exactly_where_the_test_is_not_significant():
+    differences = [0.5, 1.5, 2.0, 3.5]
+    for overlap in (0.0, 0.25, 1.0, 4.0):
+        low, high = mean_interval(differences, overlap)
+        ratio = 1 / (1 + overlap)
+        p_value = corrected_t_test(differences, ratio) if overlap else paired_t_test(differences)
+        assert (low < 0 < high) == (p_value > 0.05)
+    assert mean_interval([1.0]) is None
+
+
+def test_holm_multiplies_the_least_and_never_reorders():
+    p_values = [0.04, 0.01, 0.03, 0.5]
+    adjusted = adjusted_p_values(p_values)
+    assert adjusted == pytest.approx([0.09, 0.04, 0.09, 0.5])
+    assert adjusted_p_values([0.9, 0.8]) == [1.0, 1.0]
+    assert adjusted_p_values([]) == []
+
+
+def test_least_variance_is_used_where_the_splits_agree_by_chance():
+    assert corrected_t_test([0.2] * 5, 0.8) == 0.0
+    least = sampling_variance(0.2, n_scored=9, n_known=40)
+    t = 0.2 / sqrt((1 / 5 + 0.25) * least)
+    assert corrected_t_test([0.2] * 5, 0.8, least) == pytest.approx(2 * stats.t.sf(t, 4))
+    spread = [0.0, 1.0, 0.0, 1.0]
+    assert mean_interval(spread, 0.0, least) == mean_interval(spread)
+
+
+def test_variance_of_drawn_labels_falls_with_their_number_and_is_never_zero():
+    assert sampling_variance(1.0, 10, 50) > sampling_variance(1.0, 100, 500) > 0
+    assert sampling_variance(0.5, 10, 50) == pytest.approx(0.25 / 10)

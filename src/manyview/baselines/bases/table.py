@@ -29,6 +29,50 @@ class TableClassifier(ConcatenatedViewsClassifier):
 
     takes_missing_views = True
 
+    def fit_held_out(
+        self, views: MultiView, y_encoded: np.ndarray, classes: np.ndarray, parts: np.ndarray
+    ) -> np.ndarray:
+        """Fit to checked views; return predictions for labels that the fits did not see.
+
+        Parameters
+        ----------
+        y_encoded
+            [sample] class numbers, -1 where unknown.
+        parts
+            [sample] part in which a label is hidden, -1 for those that never are.
+
+        Returns
+        -------
+        [sample, class], NaN for samples that were never hidden.
+        """
+        raise NotImplementedError
+
+    def column_effects(self, views: MultiView, pair: tuple[int, int]) -> np.ndarray:
+        """Return what each column adds to the log-odds of two classes of a sample: [column].
+
+        That is the change when the column's value takes the place of the mean of its column.
+
+        Parameters
+        ----------
+        views
+            One checked sample.
+        pair
+            Class numbers.
+        """
+        raise NotImplementedError
+
+    def column_importance(self) -> np.ndarray:
+        """Return how much the classifier relies on each column, summing to 1: [column]."""
+        raise NotImplementedError
+
+    def column_places(self) -> list[tuple[str, int]]:
+        """Return the view of each column, and its number in the view."""
+        return [
+            (name, number)
+            for name, scaler in self.concatenator_.scalers.items()
+            for number in range(scaler.n_columns)
+        ]
+
     def _fill(self, table: View, views: MultiView, values: np.ndarray) -> View:
         """Put values, [column], where samples lack the view of a column."""
         return fill_absent(table, views, self.concatenator_.scalers, values)

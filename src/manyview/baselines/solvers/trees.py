@@ -7,19 +7,25 @@ labeled rows -> grow_forest, grow_boosting -> TreeEnsemble -> leaves of any rows
 """
 
 import hashlib
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from manyview.baselines.bases.concatenated import many_classes_allowed
 from manyview.data.views import View
 from manyview.system.memory import GB, check_memory
 
+if TYPE_CHECKING:
+    from sklearn.ensemble import RandomForestClassifier
+
+# scikit-learn's trees are imported where they are grown: most fits and every prediction do without.
+
 LEAF = -1
+ALL = slice(None)
 BLOCK_NODES = 2**20  # pairs of a sample and a tree that are walked at a time
 BLOCK_BYTES = 64 * 2**20  # dense values of a block of samples
 MAX_SEED = 2**32  # of scikit-learn
@@ -89,6 +95,37 @@ class TreeEnsemble:
             for number, tree in enumerate(leaves.T):
                 totals[rows, number % len(baseline)] += self.values[tree, 0]
         return totals
+
+    def compared_columns(self, row: np.ndarray) -> np.ndarray:
+        """Return the columns that trees compare for a row, [column]; those of most trees first."""
+        nodes = self.roots[self.column[self.roots] != LEAF]
+        counts = np.zeros(len(row), dtype=np.int64)
+        while len(nodes):
+            np.add.at(counts, self.column[nodes], 1)
+            values = row[self.column[nodes]]
+            goes_left = (values <= self.threshold[nodes]) | (
+                np.isnan(values) & self.nan_left[nodes]
+            )
+            nodes = np.where(goes_left, self.left[nodes], self.right[nodes])
+            nodes = nodes[self.column[nodes] != LEAF]
+        return np.argsort(-counts, kind="stable")[: int((counts > 0).sum())]
+
+    def column_use(self, n_columns: int) -> np.ndarray:
+        """Return the fraction of comparisons that each column has: [column].
+
+        A comparison counts half as much as the one before it: on average, half as many samples
+        reach it.
+        """
+        weights = np.zeros(len(self.column))
+        weights[self.roots] = 1.0
+        use = np.zeros(n_columns)
+        nodes = self.roots[self.column[self.roots] != LEAF]
+        while len(nodes):
+            np.add.at(use, self.column[nodes], weights[nodes])
+            children = np.concatenate([self.left[nodes], self.right[nodes]])
+            weights[children] = np.tile(weights[nodes] / 2, 2)
+            nodes = children[self.column[children] != LEAF]
+        return use / (use.sum() or 1.0)
 
     def check(self, n_columns: int, n_outputs: int) -> None:
         """Refuse arrays of a model file that are no trees over so many columns."""
@@ -178,13 +215,53 @@ def grow_forest(
     are missing values. `settings` are those of `RandomForestClassifier`.
     """
     features, y_encoded = _sorted_rows(features, y_encoded)
+    return _trees_of(_forest(features, y_encoded, seed, class_weight, settings))
+
+
+def grow_held_out_forest(
+    features: View,
+    y_encoded: np.ndarray,
+    *,
+    seed: int,
+    class_weight: np.ndarray | None = None,
+    **settings: Any,
+) -> tuple[TreeEnsemble, np.ndarray]:
+    """Grow the forest of `grow_forest`; return it and predictions for its own rows.
+
+    The predictions, [row, class], are the mean fractions of the trees that did not draw a row;
+    NaN for a row that every tree drew, as happens with few trees.
+    """
+    features = _canonical(features)
+    order = _content_order(features, y_encoded)
+    settings = {**settings, "oob_score": True}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
+        forest = _forest(features[order], y_encoded[order], seed, class_weight, settings)
+    held_out = np.empty_like(forest.oob_decision_function_)
+    held_out[order] = forest.oob_decision_function_
+    held_out[held_out.sum(axis=1) == 0] = np.nan  # scikit-learn leaves zeros
+    return _trees_of(forest), held_out
+
+
+def _forest(
+    features: View,
+    y_encoded: np.ndarray,
+    seed: int,
+    class_weight: np.ndarray | None,
+    settings: dict[str, Any],
+) -> "RandomForestClassifier":
+    from sklearn.ensemble import RandomForestClassifier
+
     if isinstance(features, sparse.csr_array) and np.isnan(features.data).any():
         features = _dense(features)
     forest = RandomForestClassifier(
         random_state=seed % MAX_SEED, class_weight=_by_class(class_weight), **settings
     )
     with many_classes_allowed():
-        forest.fit(features, y_encoded)
+        return forest.fit(features, y_encoded)
+
+
+def _trees_of(forest: "RandomForestClassifier") -> TreeEnsemble:
     return join_trees([_forest_nodes(tree.tree_) for tree in forest.estimators_])
 
 
@@ -202,6 +279,8 @@ def grow_boosting(
     without two different values cannot be split, and are left out. `settings` are those of
     `HistGradientBoostingClassifier`.
     """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     features, y_encoded = _sorted_rows(features, y_encoded)
     varying = varying_columns(features)
     dense = _dense(features[:, varying])
@@ -239,9 +318,10 @@ def varying_columns(features: View) -> np.ndarray:
     return np.flatnonzero(is_varying) if is_varying.any() else np.zeros(1, dtype=np.int64)
 
 
-def dense_block(table: View, rows: slice, columns: np.ndarray) -> np.ndarray:
+def dense_block(table: View, rows: slice, columns: np.ndarray | slice = ALL) -> np.ndarray:
     """Return some rows and columns of a table in float32, dense."""
-    block = table[rows][:, columns]
+    block: Any = table[rows]
+    block = block[:, columns]
     if isinstance(block, sparse.csr_array):
         block = block.toarray()
     return np.asarray(block, dtype=np.float32)
@@ -270,10 +350,21 @@ def _boosting_nodes(nodes: np.ndarray, columns: np.ndarray) -> Nodes:
 
 
 def _sorted_rows(features: View, y_encoded: np.ndarray) -> tuple[View, np.ndarray]:
-    """Sort rows by a checksum of their nonzero values, and equal rows by class."""
+    """Sort rows as `_content_order` does; sparse rows get sorted columns and no stored zeros."""
+    features = _canonical(features)
+    order = _content_order(features, y_encoded)
+    return features[order], y_encoded[order]
+
+
+def _canonical(features: View) -> View:
     if isinstance(features, sparse.csr_array):
         features = features.sorted_indices()
         features.eliminate_zeros()
+    return features
+
+
+def _content_order(features: View, y_encoded: np.ndarray) -> np.ndarray:
+    """Order canonical rows by a checksum of their nonzero values, and equal rows by class."""
     digests = np.empty(len(y_encoded), dtype="S32")
     for row in range(len(digests)):
         if isinstance(features, sparse.csr_array):
@@ -283,8 +374,7 @@ def _sorted_rows(features: View, y_encoded: np.ndarray) -> tuple[View, np.ndarra
             columns = np.flatnonzero(features[row])
             content = _content(columns, features[row, columns])
         digests[row] = hashlib.sha256(content).digest()
-    order = np.lexsort((y_encoded, digests))
-    return features[order], y_encoded[order]
+    return np.lexsort((y_encoded, digests))
 
 
 def _content(columns: np.ndarray, values: np.ndarray) -> bytes:

@@ -117,6 +117,7 @@ def labels_in_table(
         table.header[ids.position],
         ids.is_sure,
         notes=table.notes,
+        label_name=table.header[positions[0]],
     )
 
 

@@ -8,6 +8,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.colors import PowerNorm
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 from manyview.report.figures.style import (
     COLORS,
@@ -28,6 +29,7 @@ CURVES = (  # name in the record, in the legend, color, dashes
     ("labeled_accuracy", "accuracy on the labeled samples", COLORS[0], (0, (4, 1.6))),
     ("test_accuracy", "accuracy on the hidden labels", OWN_COLOR, "-"),
 )
+LOSS_COLOR = COLORS[2]
 STAGES = {
     "fused": r"fused, $A_f$",
     "refined": r"refined, $\hat{A}$",
@@ -49,8 +51,8 @@ def convergence_figure(records: ByTitle) -> Figure:
             row, column = divmod(number, most)
             above, below = grid[2 * row, column], grid[2 * row + 1, column]
             for key, name, color, dashes in CURVES:
-                _curves(above, *epoch_curves(group, key), name, color, dashes)
-            _curves(below, *epoch_curves(group, "loss"), "loss", COLORS[2], "-")
+                draw_epochs(above, *epoch_curves(group, key), name, color, dashes)
+            draw_epochs(below, *epoch_curves(group, "loss"), "loss", LOSS_COLOR, "-")
             below.set_ylim(bottom=0)
             above.set_title(title)
             above.tick_params(labelbottom=False)
@@ -99,13 +101,9 @@ def graphs_figure(records: ByTitle) -> Figure:
         grid = figure.subplots(len(records), len(STAGES), squeeze=False)
         for row, (title, group) in enumerate(records.items()):
             tiles, n_edges, largest = graph_tiles(group)
-            norm = PowerNorm(0.5, vmin=0, vmax=largest)
             for column, (stage, tile) in enumerate(tiles.items()):
                 ax = grid[row, column]
-                image = ax.imshow(tile, cmap="Greys", norm=norm, interpolation="nearest")
-                ax.grid(visible=False)
-                ax.set(xticks=[], yticks=[])
-                ax.spines[:].set(visible=True, color=GRAY)
+                image = draw_tiles(ax, tile, largest)
                 n_text = f": {n_edges[stage]:,} edges" if stage in n_edges else ""
                 ax.set_title(STAGES[stage] + n_text, fontweight="normal")
                 if column == 0:
@@ -116,9 +114,10 @@ def graphs_figure(records: ByTitle) -> Figure:
     return figure
 
 
-def _curves(
+def draw_epochs(
     ax: Axes, curves: Sequence[np.ndarray], mean: np.ndarray, name: str, color: str, dashes: Any
 ) -> None:
+    """Draw curves by epoch thin, and their mean bold."""
     if not curves:
         return
     if len(curves) > 1:
@@ -128,6 +127,20 @@ def _curves(
             )
     epochs = np.arange(1, len(mean) + 1)
     ax.plot(epochs, mean, color=color, linewidth=1.4, linestyle=dashes, label=name, zorder=3)
+
+
+def draw_tiles(ax: Axes, tiles: np.ndarray, largest: float, **options: Any) -> AxesImage:
+    """Draw the weights of a graph, summed in tiles; `largest` has the darkest color.
+
+    `options` are those of `imshow`.
+    """
+    norm = PowerNorm(0.5, vmin=0, vmax=largest)
+    look: dict[str, Any] = {"cmap": "Greys", "norm": norm, "interpolation": "nearest"}
+    image = ax.imshow(tiles, **(look | options))
+    ax.grid(visible=False)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set(visible=True, color=GRAY)
+    return image
 
 
 def _remove_rest(grid: np.ndarray, n_used: int) -> None:

@@ -197,6 +197,9 @@ def draw_curve(ax: Axes, curve: Curve, style: Mapping[str, Any], *, has_band: bo
     x, mean, std = np.array(curve.places)[here], mean[here], std[here]
     ax.plot(x, mean, label=curve.title, **style)
     if has_band and here.any():
-        ax.fill_between(
-            x, mean - std, mean + std, color=style["color"], alpha=0.16, linewidth=0, zorder=1
-        )
+        draw_band(ax, x, mean - std, mean + std, style["color"])
+
+
+def draw_band(ax: Axes, x: np.ndarray, low: np.ndarray, high: np.ndarray, color: Any) -> None:
+    """Draw an interval along an axis as a band behind its line."""
+    ax.fill_between(x, low, high, color=color, alpha=0.16, linewidth=0, zorder=1)

@@ -37,7 +37,7 @@ def study_figures(study: Study) -> "dict[str, Figure]":
     convergence, weights, adjacency
         Artifacts that trials stored with their scores.
     """
-    _need_matplotlib()
+    need_matplotlib()
     from manyview.report.figures import comparison, learned
 
     plan = study.plan
@@ -98,7 +98,8 @@ def write_figures(study: Study, folder: str | Path, formats: Sequence[str] = FOR
     return written
 
 
-def _need_matplotlib() -> None:
+def need_matplotlib() -> None:
+    """Refuse to draw without matplotlib, with the command that installs it."""
     with suppress(ImportError):
         import matplotlib  # noqa: F401
 

@@ -47,7 +47,8 @@ def element(tag: str, *content: object, **attributes: object) -> Markup:
         for name, value in attributes.items()
         if value is not None
     )
-    return Markup(f"<{tag}{written}>{join(*content)}</{tag}>")
+    end = "" if tag == "img" else f"{join(*content)}</{tag}>"
+    return Markup(f"<{tag}{written}>{end}")
 
 
 def _value(value: object) -> str:

@@ -116,6 +116,7 @@
       const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
       chart.addEventListener("keydown", (event) => {
         if (event.key === "Escape") return hide();
+        if (event.key === "Enter" && at) return void at.dispatchEvent(new MouseEvent("click", { bubbles: true }));
         if (!(event.key in steps) || !marks.length) return;
         event.preventDefault();
         number = Math.min(Math.max(number + steps[event.key], 0), marks.length - 1);
@@ -139,7 +140,16 @@
     }
   }
 
+  // In the frame of a notebook, a link to a part of the page would open the notebook instead.
+  function setUpLink(link) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      document.getElementById(link.getAttribute("href").slice(1))?.scrollIntoView();
+    });
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
+    if (location.protocol === "about:") all('a[href^="#"]').forEach(setUpLink);
     all(".theme").forEach(setUpTheme);
     all("table[data-sortable], table[data-filterable], table[data-first]").forEach(setUpTable);
     all("#tip").forEach(setUpTips);

@@ -76,6 +76,7 @@ def html_page(
     kicker: str = "",
     lead: str | Markup = "",
     opening: Markup | None = None,
+    scripts: Sequence[str] = (),
 ) -> str:
     """Return a whole HTML file.
 
@@ -91,16 +92,20 @@ def html_page(
         The result in one or two sentences.
     opening
         Content before the first section, such as `key_figures`.
+    scripts
+        Names of further scripts beside page.js.
     """
-    style, script = _asset("page.css"), _asset("page.js")
-    # Only this style and this script may run, and nothing may be fetched.
+    style = _asset("page.css")
+    own = [_asset(name) for name in ("page.js", *scripts)]
+    # Only this style and these scripts may run, and nothing may be fetched.
+    allowed = " ".join(f"'{_hash(script)}'" for script in own)
     policy = (
         f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; "
-        f"script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'"
+        f"script-src {allowed}; base-uri 'none'; form-action 'none'"
     )
     page = render(
         "page", title=title, sections=sections, kicker=kicker, lead=lead, opening=opening,
-        policy=policy, style=style, script=script, version=version("manyview"),
+        policy=policy, style=style, scripts=own, version=version("manyview"),
     )  # fmt: skip
     return str(page).translate(CONTROLS).encode("utf-8", "replace").decode()
 

@@ -1,12 +1,41 @@
-"""The label audit as text for a terminal."""
+"""The label audit and the estimated scores as text for a terminal."""
 
 from pathlib import Path
 
+from manyview.cross_fitting.performance import MIN_LABELS, Estimate
 from manyview.report.layout import set_sections, set_table
 from manyview.runs.auditing import LabelAudit
 from manyview.runs.records import Run
 
 N_SHOWN = 20
+
+
+def performance_lines(run: Run) -> list[str]:
+    """Write how good the predictions are by estimate; nothing without cross-fitting."""
+    found = run.estimate
+    if found is None:
+        return []
+    if found.accuracy is None or found.balanced_accuracy is None or found.macro_f1 is None:
+        return [
+            f"too few labels to estimate the accuracy: {found.n_labels} could be hidden in turn, "
+            f"{MIN_LABELS} are needed"
+        ]
+    return [
+        f"accuracy {interval(found.accuracy)}, balanced {interval(found.balanced_accuracy)}, "
+        f"macro-F1 {interval(found.macro_f1)}; 95% intervals from {found.n_labels:,} given labels, "
+        "each predicted without it"
+    ]
+
+
+def interval(one: Estimate) -> str:
+    """Write an estimate with its interval.
+
+    Examples
+    --------
+    >>> interval(Estimate(0.912, 0.85, 0.961))
+    '91% (85 to 96%)'
+    """
+    return f"{one.value:.0%} ({100 * one.low:.0f} to {100 * one.high:.0f}%)"
 
 
 def audit_lines(run: Run) -> list[str]:

@@ -109,10 +109,19 @@ def map_places(distributions: np.ndarray) -> tuple[np.ndarray, float]:
     [sample, 2] and the fraction of the variance they explain.
     """
     logits = np.log(np.maximum(distributions, MIN_PROBABILITY))
-    logits -= logits.mean(axis=1, keepdims=True)
-    logits -= logits.mean(axis=0)
-    directions, powers, _ = np.linalg.svd(logits.T @ logits)  # [class, class]: cheap at any m
-    places = logits @ directions[:, :2]
+    return main_components(logits - logits.mean(axis=1, keepdims=True))
+
+
+def main_components(features: np.ndarray) -> tuple[np.ndarray, float]:
+    """Project samples on the two main components of their features, [sample, feature].
+
+    Returns coordinates [sample, 2] and the fraction of the variance they explain.
+    """
+    centered = features - features.mean(axis=0)
+    if centered.shape[1] == 1:
+        centered = np.column_stack([centered, np.zeros(len(centered))])
+    directions, powers, _ = np.linalg.svd(centered.T @ centered)  # cheap at any number of samples
+    places = centered @ directions[:, :2]
     signs = np.sign(places[np.abs(places).argmax(axis=0), [0, 1]])  # the same on every machine
     return places * np.where(signs == 0, 1, signs), float(powers[:2].sum() / (powers.sum() or 1.0))
 

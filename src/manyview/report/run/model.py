@@ -9,8 +9,9 @@ from manyview.base.summary import FitSummary
 from manyview.explain.records import ViewEffect
 from manyview.report.html.page import Section, section, side_by_side
 from manyview.report.html.tables import Column, HtmlCell, table
+from manyview.report.run.explanation_text import WITHOUT_VIEW
 from manyview.report.run.facts import GraphFacts
-from manyview.report.run.text import STOPPED, WITHOUT_VIEW, view_sizes
+from manyview.report.run.text import STOPPED, view_sizes
 from manyview.report.svg.charts import LEAN, Series, bars, histogram, lines
 from manyview.runs.records import Run
 
@@ -36,7 +37,7 @@ def view_section(
 ) -> Section:
     """Show each view's weight, the homophily of its graph, and the effect of removing it."""
     rows: list[list[object]] = [[name, size] for name, size in view_sizes(run.data).items()]
-    importance = run.view_importance or _weights(summary, [str(row[0]) for row in rows])
+    importance = run.view_importance or summary.weights_by_view([str(row[0]) for row in rows])
     columns = [Column("view"), Column("features", True)]
     if importance is not None:
         columns.append(Column("importance", True))
@@ -235,14 +236,6 @@ def _graph_intro(first_name: str, first: GraphFacts, last_name: str, last: Graph
         f"{last.weight / (first.weight or 1.0):.0%} of their weight. The homophily, the "
         f"{HOMOPHILY}, changed from {_percent(first.homophily)} to {_percent(last.homophily)}."
     )
-
-
-def _weights(summary: FitSummary, names: list[str]) -> dict[str, float] | None:
-    """Return the view weights that a baseline learned, scaled to sum to 1."""
-    weights = summary.view_weights
-    if weights is None or np.shape(weights) != (len(names),) or not np.sum(weights) > 0:
-        return None
-    return dict(zip(names, (np.asarray(weights) / np.sum(weights)).tolist(), strict=True))
 
 
 def _percent(value: float) -> str:

@@ -1,5 +1,7 @@
 """Sections on a run's predictions: probabilities, classes, confusions and the map."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from markupsafe import Markup
 
@@ -8,7 +10,7 @@ from manyview.report.html.tables import Column, table
 from manyview.report.run.facts import NO_CLASS, SampleFacts, map_places
 from manyview.report.svg.charts import LEAN, Series, bars, histogram
 from manyview.report.svg.heat_map import heat_map
-from manyview.report.svg.scatter import MAX_POINTS, Points, sampled, scatter_map
+from manyview.report.svg.scatter import Points, scatter_map
 
 BANDS = {
     "below 0.5": 0.0,
@@ -147,10 +149,17 @@ def confusion_section(facts: SampleFacts) -> Section | None:
     return section("Confusions", side_by_side(drawn, listed), intro=intro)
 
 
-def map_section(facts: SampleFacts) -> Section:
-    """Draw the samples on a plane."""
+def map_section(facts: SampleFacts, rows: np.ndarray, place_of: Mapping[int, int]) -> Section:
+    """Draw samples on a plane.
+
+    Parameters
+    ----------
+    rows
+        Samples to draw.
+    place_of
+        Number of each sample on the page, for the card that a click shows.
+    """
     places, explained = map_places(facts.distributions)
-    rows = sampled(len(places))
     scored = facts.is_scored
     low = float(facts.probabilities.min())
     points = Points(
@@ -161,14 +170,15 @@ def map_section(facts: SampleFacts) -> Section:
         tips=[_sample_tip(facts, row) for row in rows.tolist()],
         is_given=~facts.is_open[rows],
         is_wrong=(scored & ~facts.is_right)[rows] if scored.any() else None,
+        rows=np.array([place_of[row] for row in rows.tolist()]),
     )
     intro = (
         "Samples with similar probabilities lie close together. The axes are the two main "
         f"components of the logits and explain {explained:.0%} of their variance. Rings mark "
-        "given labels."
+        "given labels. Click a point to see its card."
     )
     note = ""
-    if len(places) > MAX_POINTS:
+    if len(rows) < len(places):
         note = f"{len(rows):,} of {len(places):,} samples, drawn at random."
     drawn = scatter_map(
         "Map of the samples",
@@ -180,10 +190,16 @@ def map_section(facts: SampleFacts) -> Section:
 
 
 def _probability_bars(facts: SampleFacts) -> Markup:
-    band = np.digitize(facts.probabilities, list(BANDS.values())[1:])
+    # No prediction is less probable than chance: with two classes, none is below 0.5.
+    ends = [*list(BANDS.values())[1:], 1.0]
+    chance = 1 / facts.n_known_classes
+    bands = {
+        name: low for (name, low), end in zip(BANDS.items(), ends, strict=True) if end > chance
+    }
+    band = np.digitize(facts.probabilities, list(bands.values())[1:])
 
     def sizes(which: np.ndarray) -> np.ndarray:
-        return np.bincount(band[which], minlength=len(BANDS))
+        return np.bincount(band[which], minlength=len(bands))
 
     counted = facts.is_counted
     scored = counted & facts.is_scored
@@ -202,9 +218,9 @@ def _probability_bars(facts: SampleFacts) -> Markup:
     total = sizes(counted)
     return bars(
         "Probability of the prediction",
-        list(BANDS),
+        list(bands),
         series,
-        description=", ".join(f"{name}: {n:,}" for name, n in zip(BANDS, total, strict=True)) + ".",
+        description=", ".join(f"{name}: {n:,}" for name, n in zip(bands, total, strict=True)) + ".",
         stacked=True,
         remarks=remarks,
     )

@@ -24,8 +24,8 @@ MAX_STEPS = 200  # of the curve
 
 
 def reliability_section(run: Run, facts: SampleFacts, summary: FitSummary) -> Section | None:
-    """Compare probabilities with hidden labels, or else with labels held out to calibrate."""
-    calibration = summary.calibration
+    """Compare probabilities with hidden labels, or else with labels that the fit held out."""
+    calibration, crossed = summary.calibration, summary.cross_fit
     scored = facts.is_scored
     if scored.sum() >= MIN_SCORED:
         chances = facts.distributions[scored]
@@ -37,6 +37,9 @@ def reliability_section(run: Run, facts: SampleFacts, summary: FitSummary) -> Se
         chances, truth = calibration.probabilities(), calibration.y_encoded
         before = calibration.probabilities(calibrated=False)
         labels = f"{len(truth):,} labels that were held out for calibration"
+    elif crossed is not None and len(crossed.samples) >= MIN_SCORED:
+        chances, truth = crossed.probabilities, crossed.y_encoded
+        labels = f"{len(truth):,} given labels, each predicted without it"
     else:
         return None
     error = expected_calibration_error(chances, truth)
@@ -51,6 +54,8 @@ def reliability_section(run: Run, facts: SampleFacts, summary: FitSummary) -> Se
             f"The temperature {calibration.temperature:.2f} was fitted on "
             f"{calibration.n_held_out:,} held-out labels{weak}."
         )
+    elif crossed is not None:
+        intro += ". Cross-fitting has calibrated the probabilities."
     else:
         intro += ". The probabilities are not calibrated"
         intro += "; --calibrate scales them." if summary.temperature is not None else "."

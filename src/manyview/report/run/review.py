@@ -1,66 +1,138 @@
-"""The samples to check first, with the neighbors and views behind their predictions."""
+"""What to do next: labels to look at again, samples to check, and the commands for both."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
 from scipy import sparse
 
-from manyview.explain.records import Explanation
+from manyview.data.label_values import count_of
 from manyview.label_audit.audit import LabelIssues
-from manyview.report.html.markup import render
+from manyview.report.commands import add_labels_command, run_command
+from manyview.report.html.markup import element, join, render
 from manyview.report.html.page import Section, section
 from manyview.report.html.tables import Column, HtmlCell, table
-from manyview.report.layout import signed
 from manyview.report.run.facts import NO_CLASS, SampleFacts, Supporter, agreement, supporters
+from manyview.report.run.reasons import in_views, same_label
+from manyview.report.run.samples import sample_button
+from manyview.runs.records import Run
 
 N_CHECKED, N_FIRST = 30, 8
 N_SUPPORTERS = 3
 N_CONTRADICTED = 10
 N_DOUBTED = 50
+N_NEXT = 10  # samples that the command proposes
+NEXT_FILE = "next.csv"
 AGREEMENT = "fraction of the edge weight that goes to samples with the same prediction"
-STRONGEST = (
-    "The last column lists the strongest neighbors: label, name, and the views in which they are "
-    "neighbors."
-)
-REASONS = (
-    "The last column gives the reasons: the neighbors that contributed most, in log-odds of the "
-    "prediction against the runner-up, with their label, their name, the views in which they are "
-    "neighbors, and any view whose removal changes the prediction."
-)
+
+
+@dataclass(frozen=True)
+class PageSamples:
+    """What a page knows about single samples.
+
+    Attributes
+    ----------
+    place_of
+        Number of each row in the table of samples.
+    reason
+        Returns the reasons of a row's prediction as a sentence; None without reasons.
+    picture
+        Returns the picture of a row; None without pictures.
+    """
+
+    place_of: dict[int, int] = field(default_factory=dict)
+    reason: Callable[[int], str] | None = None
+    picture: Callable[[int], Markup] | None = None
+
+
+def doubted_rows(facts: SampleFacts, issues: LabelIssues | None) -> np.ndarray:
+    """Return the rows of given labels to look at again, the most doubtful first."""
+    if issues is not None and issues.is_suspicious.any():
+        n_doubted = min(int(issues.is_suspicious.sum()), N_DOUBTED)
+        return np.asarray(issues.samples[issues.ranked[:n_doubted]])
+    return facts.contradicted(N_CONTRADICTED)
 
 
 def review_section(
+    run: Run,
     facts: SampleFacts,
     graph: sparse.csr_array | None,
     view_graphs: Mapping[str, sparse.csr_array],
-    explain: Callable[[int], Explanation] | None = None,
+    page: PageSamples,
     issues: LabelIssues | None = None,
 ) -> Section | None:
-    """List the least certain samples, and given labels that are probably wrong.
+    """List the next steps, the least certain samples, and labels that are probably wrong.
 
-    With `explain`, each neighbor comes with its contribution to the prediction. Where the label
-    audit, `issues`, doubts none, the labels are those that the predictions contradict.
+    Where the label audit, `issues`, doubts none, the labels are those that the predictions
+    contradict.
     """
-    least, doubted = facts.least_certain(N_CHECKED), None
-    if issues is not None and issues.is_suspicious.any():
-        doubted = _second_look(facts, issues)
-    elif len(rows := facts.contradicted(N_CONTRADICTED)):
-        doubted = _contradicted(facts, rows)
-    parts = []
-    if len(least):
-        hide = doubted is None
-        parts.append(_least_certain(facts, least, graph, view_graphs, explain, hide_caption=hide))
-    if doubted is not None:
-        parts.append(doubted)
-    if not parts:
+    least, doubted = facts.least_certain(N_CHECKED), doubted_rows(facts, issues)
+    if not len(least) and not len(doubted):
         return None
-    intro = "These predictions are the least certain. Labels for these samples help most."
-    if graph is not None:
-        intro += f" Agreement is the {AGREEMENT}. {STRONGEST if explain is None else REASONS}"
-    if not len(least):
-        intro = "These given labels are worth a second look."
-    return section("Check these first", *parts, intro=intro)
+    parts: list[Markup] = [render("steps", steps=_steps(run, facts, len(doubted)))]
+    if len(doubted):
+        is_audited = issues is not None and issues.is_suspicious.any()
+        parts.append(
+            _second_look(facts, issues, page)
+            if is_audited and issues is not None
+            else _contradicted(facts, doubted, page)
+        )
+    if len(least):
+        parts.append(_least_certain(facts, least, graph, view_graphs, page))
+    return section("What to do next", *parts)
+
+
+def _steps(run: Run, facts: SampleFacts, n_doubted: int) -> list[tuple[str, str]]:
+    """Return what to do, most useful first: words, and the command or nothing."""
+    folder = run.folder if run.has_files else None
+    steps = []
+    if n_doubted:
+        steps.append(
+            (
+                f"Look again at {count_of(n_doubted, 'given label')} that the model doubts, listed "
+                "below.",
+                _command("audit", folder),
+            )
+        )
+    n_open = int(facts.is_open.sum())
+    if n_open and folder is not None:
+        next_file = folder / NEXT_FILE
+        n_next = min(N_NEXT, n_open)
+        steps.append(
+            (
+                f"Label {count_of(n_next, 'more sample')} where it helps most.",
+                run_command("propose", folder, f"-n {n_next}", "--out", str(next_file)),
+            )
+        )
+        if run.settings.label_ratio is None:  # otherwise labels are known, and hidden to score
+            again = add_labels_command(run.settings, next_file)
+            steps.append(("Fill in the file and fit again.", again))
+    elif n_open:
+        n_next = min(N_NEXT, n_open)
+        steps.append(
+            (f"Label {count_of(n_next, 'more sample')} where it helps most.",
+             f"manyview.propose_labels(model, {n_next})")
+        )  # fmt: skip
+    if n_open:
+        steps.append(
+            (
+                "Check the least certain predictions by eye, listed below with their reasons.",
+                "",
+            )
+        )
+    return steps
+
+
+def _command(verb: str, folder: Path | None) -> str:
+    return "" if folder is None else run_command(verb, folder)
+
+
+def _name(facts: SampleFacts, row: int, page: PageSamples) -> HtmlCell:
+    button = sample_button(facts, row, page.place_of)
+    shown = button if page.picture is None else join(page.picture(row), button)
+    return HtmlCell(shown, str(facts.ids[row]))
 
 
 def _least_certain(
@@ -68,57 +140,52 @@ def _least_certain(
     rows: np.ndarray,
     graph: sparse.csr_array | None,
     view_graphs: Mapping[str, sparse.csr_array],
-    explain: Callable[[int], Explanation] | None,
-    *,
-    hide_caption: bool,
+    page: PageSamples,
 ) -> Markup:
     columns = [Column("sample"), Column("prediction"), Column("runner-up")]
     has_truth = bool(facts.is_scored[rows].any())
     if has_truth:
         columns.append(Column("truth"))
-    if facts.confidence is not None:
-        columns.append(Column("confidence", True))
     if graph is not None:
         agree = agreement(graph, facts.predictions)
-        columns.append(Column("agreement", True, AGREEMENT))
-        heading = "strongest neighbors" if explain is None else "reasons"
-        columns.append(Column(heading, is_sortable=False))
-    names = facts.names
+        columns += [Column("agreement", True, AGREEMENT), Column("why", is_sortable=False)]
     lines = []
     for row in rows.tolist():
         first, second = float(facts.probabilities[row]), float(facts.second_probabilities[row])
         line: list[object] = [
-            facts.ids[row],
-            HtmlCell(names[facts.predictions[row]], first, detail=f"{first:.2f}", kind="strong"),
-            HtmlCell(names[facts.runners_up[row]], second, detail=f"{second:.2f}", kind="strong"),
+            _name(facts, row, page),
+            _class_cell(facts, int(facts.predictions[row]), first),
+            _class_cell(facts, int(facts.runners_up[row]), second),
         ]
         if has_truth:
             line.append(_truth(facts, row))
-        if facts.confidence is not None:
-            line.append(f"{facts.confidence[row]:.2f}")
         if graph is not None:
             found = supporters(row, graph, view_graphs, N_SUPPORTERS)
             line.append(f"{agree[row]:.0%}" if found else "")
-            listed = (
-                _neighbors(facts, row, found, list(view_graphs))
-                if explain is None
-                else _reasons(facts, explain(row), list(view_graphs))
+            words = (
+                _neighbor_sentence(facts, found, list(view_graphs))
+                if page.reason is None
+                else page.reason(row)
             )
-            line.append(HtmlCell(listed, len(found)))
+            line.append(HtmlCell(element("span", words, class_="why"), len(found)))
         lines.append(line)
     return table(
         "Least certain samples",
         columns,
         lines,
+        note="" if graph is None else f"Agreement: {AGREEMENT}.",
         filterable=True,
         sorted_by=1,
         n_first=N_FIRST,
         as_cards=True,
-        hide_caption=hide_caption,
     )
 
 
-def _second_look(facts: SampleFacts, issues: LabelIssues) -> Markup:
+def _class_cell(facts: SampleFacts, number: int, probability: float) -> HtmlCell:
+    return HtmlCell(facts.names[number], probability, detail=f"{probability:.2f}", kind="strong")
+
+
+def _second_look(facts: SampleFacts, issues: LabelIssues, page: PageSamples) -> Markup:
     """List the labels that are more probably wrong than right."""
     places = issues.ranked[: min(int(issues.is_suspicious.sum()), N_DOUBTED)].tolist()
     return table(
@@ -131,7 +198,7 @@ def _second_look(facts: SampleFacts, issues: LabelIssues) -> Markup:
         ],
         [
             [
-                facts.ids[issues.samples[place]],
+                _name(facts, int(issues.samples[place]), page),
                 facts.names[issues.y_encoded[place]],
                 facts.names[issues.suggested[place]],
                 f"{issues.wrong[place]:.0%}",
@@ -142,13 +209,13 @@ def _second_look(facts: SampleFacts, issues: LabelIssues) -> Markup:
     )
 
 
-def _contradicted(facts: SampleFacts, rows: np.ndarray) -> Markup:
+def _contradicted(facts: SampleFacts, rows: np.ndarray, page: PageSamples) -> Markup:
     return table(
         "Given labels that the predictions contradict",
         [Column("sample"), Column("given"), Column("prediction"), Column("probability", True)],
         [
             [
-                facts.ids[row],
+                _name(facts, row, page),
                 facts.names[facts.given[row]],
                 facts.names[facts.predictions[row]],
                 f"{facts.probabilities[row]:.2f}",
@@ -158,61 +225,23 @@ def _contradicted(facts: SampleFacts, rows: np.ndarray) -> Markup:
     )
 
 
-def _neighbors(
-    facts: SampleFacts, row: int, found: list[Supporter], all_views: Sequence[str]
-) -> Markup:
-    items = [
-        {
-            **_labeled(facts, one.row),
-            "part": "",
-            "where": _where(str(facts.ids[one.row]), one.views, all_views),
-            "is_against": facts.known_class(one.row) != facts.predictions[row],
-        }
-        for one in found
+def _neighbor_sentence(facts: SampleFacts, found: list[Supporter], all_views: Sequence[str]) -> str:
+    """Name the strongest neighbors of a sample, for methods that cannot explain more."""
+    if not found:
+        return "No neighbors."
+    groups: dict[tuple[int, tuple[str, ...]], list[int]] = {}
+    for one in found:
+        groups.setdefault((facts.known_class(one.row), one.views), []).append(one.row)
+    clauses = [
+        same_label(
+            [str(facts.ids[row]) for row in rows],
+            facts.names[label],
+            is_given=all(facts.given[row] != NO_CLASS for row in rows),
+        )
+        + in_views(views, all_views)
+        for (label, views), rows in groups.items()
     ]
-    return render("reasons", neighbors=items, own="", changes=[])
-
-
-def _reasons(facts: SampleFacts, why: Explanation, all_views: Sequence[str]) -> Markup:
-    items = [
-        {
-            **_labeled(facts, one.row),
-            "part": signed(one.margin),
-            "where": _where(one.name, list(one.views), all_views),
-            "is_against": one.margin < 0,
-        }
-        for one in why.neighbors[:N_SUPPORTERS]
-    ]
-    n_rest, for_prediction, for_runner_up = why.rest(N_SUPPORTERS)
-    own = f"{signed(why.itself.margin)} itself"
-    if n_rest:
-        rest = signed(for_prediction - for_runner_up)
-        own += f", {rest} from {n_rest} other{'' if n_rest == 1 else 's'}"
-    changes = [
-        f"{one.prediction_without} without {one.view}"
-        for one in why.views
-        if one.changes_prediction
-    ]
-    return render("reasons", neighbors=items, own=own, changes=changes)
-
-
-def _labeled(facts: SampleFacts, row: int) -> dict[str, object]:
-    return {
-        "label": facts.names[facts.known_class(row)],
-        "is_given": facts.given[row] != NO_CLASS,
-    }
-
-
-def _where(name: str, views: Sequence[str], all_views: Sequence[str]) -> str:
-    """Name a neighbor and the views of the edge, or those without it where they are fewer."""
-    missing = [view for view in all_views if view not in views]
-    if not views:
-        return name
-    if len(all_views) > 1 and not missing:
-        return f"{name} in {'both' if len(all_views) == 2 else f'all {len(all_views)}'} views"
-    if len(all_views) > 3 and len(missing) == 1:
-        return f"{name} in all but {missing[0]}"
-    return f"{name} in {', '.join(views)}"
+    return f"Nearest: {'; '.join(clauses)}."
 
 
 def _truth(facts: SampleFacts, row: int) -> HtmlCell:

@@ -38,7 +38,9 @@ def average_ranks(rows: Sequence[Sequence[float]], *, higher_is_better: bool = T
     return [float(rank) for rank in ranks.mean(axis=0)]
 
 
-def corrected_t_test(differences: Sequence[float], label_ratio: float) -> float:
+def corrected_t_test(
+    differences: Sequence[float], label_ratio: float, least_variance: float = 0.0
+) -> float:
     """Return the two-sided p value of the paired t test, corrected for overlapping splits.
 
         t = mean / sqrt((1 / n + n_test / n_train) * variance),  n - 1 degrees of freedom
@@ -49,6 +51,9 @@ def corrected_t_test(differences: Sequence[float], label_ratio: float) -> float:
         Difference between two methods on each split.
     label_ratio
         Fraction of the samples that is labeled; all others are test samples.
+    least_variance
+        Variance of a difference that is used where the observed one is lower; see
+        `sampling_variance`.
 
     Notes
     -----
@@ -61,7 +66,7 @@ def corrected_t_test(differences: Sequence[float], label_ratio: float) -> float:
     >>> round(corrected_t_test([1.0, 2.0, 3.0], label_ratio=0.5), 4)
     0.2254
     """
-    return _t_test(differences, (1 - label_ratio) / label_ratio)
+    return _t_test(differences, (1 - label_ratio) / label_ratio, least_variance)
 
 
 def paired_t_test(differences: Sequence[float]) -> float:
@@ -77,15 +82,73 @@ def paired_t_test(differences: Sequence[float]) -> float:
     return _t_test(differences, 0.0)
 
 
-def _t_test(differences: Sequence[float], overlap: float) -> float:
+def sampling_variance(fraction: float, n_scored: int, n_known: int) -> float:
+    """Return the least variance of a fraction over splits that score `n_scored` drawn labels.
+
+    With few labels all splits may give the same score by chance; their variance is then 0, and
+    an interval from it would have no width. `fraction` is moved toward one half as if two more of
+    the `n_known` labels had been seen, one right and one wrong.
+
+    Examples
+    --------
+    >>> round(sampling_variance(1.0, n_scored=9, n_known=40), 5)
+    0.00258
+    """
+    smooth = (fraction * n_known + 1) / (n_known + 2)
+    return smooth * (1 - smooth) / n_scored
+
+
+def _t_test(differences: Sequence[float], overlap: float, least_variance: float = 0.0) -> float:
     values = np.asarray(differences, dtype=float)
     if len(values) < 2:
         return float("nan")
-    mean, variance = float(values.mean()), float(values.var(ddof=1))
+    mean, variance = float(values.mean()), max(float(values.var(ddof=1)), least_variance)
     if isclose(variance, 0.0, abs_tol=1e-18):
         return 1.0 if isclose(mean, 0.0, abs_tol=1e-9) else 0.0
     t = mean / sqrt((1 / len(values) + overlap) * variance)
     return float(2 * stats.t.sf(abs(t), df=len(values) - 1))
+
+
+def mean_interval(
+    values: Sequence[float], overlap: float = 0.0, least_variance: float = 0.0
+) -> tuple[float, float] | None:
+    """Return the 95% interval of a mean over splits by Student's t; None with fewer than two.
+
+    Parameters
+    ----------
+    overlap
+        Test samples per training sample, Nadeau and Bengio's correction; 0 takes splits as
+        independent.
+    least_variance
+        As for `corrected_t_test`.
+
+    Examples
+    --------
+    >>> [round(end, 2) for end in mean_interval([1.0, 2.0, 3.0])]
+    [-0.48, 4.48]
+    """
+    if len(values) < 2:
+        return None
+    mean, variance = fmean(values), max(float(np.var(values, ddof=1)), least_variance)
+    half = float(stats.t.ppf(1 - LEVEL / 2, df=len(values) - 1)) * sqrt(
+        (1 / len(values) + overlap) * variance
+    )
+    return mean - half, mean + half
+
+
+def adjusted_p_values(p_values: Sequence[float]) -> list[float]:
+    """Adjust p values for the number of tests, by Holm's method.
+
+    Examples
+    --------
+    >>> adjusted_p_values([0.25, 0.01])
+    [0.25, 0.02]
+    """
+    adjusted, least = list(p_values), 0.0
+    for place, number in enumerate(sorted(range(len(p_values)), key=lambda n: p_values[n])):
+        least = max(least, min(1.0, (len(p_values) - place) * p_values[number]))
+        adjusted[number] = least
+    return adjusted
 
 
 def signed_rank_test(first: Sequence[float], second: Sequence[float]) -> float:

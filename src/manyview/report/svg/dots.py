@@ -15,12 +15,23 @@ MAX_LETTERS = 22  # of a row's name
 
 @dataclass(frozen=True)
 class Dot:
-    """A value with its standard deviation, the paper's value, and the text of its tooltip."""
+    """A value with its standard deviation, the paper's value, and the text of its tooltip.
+
+    `interval` is drawn in place of the deviation, where there is one.
+    """
 
     value: float | None
     spread: float
     paper: float | None
     text: str
+    interval: tuple[float, float] | None = None
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """Return the ends of the line through the dot; none without a value."""
+        if self.value is None:
+            return ()
+        return self.interval or (self.value - self.spread, self.value + self.spread)
 
 
 @dataclass(frozen=True)
@@ -39,8 +50,7 @@ def dot_chart(
     dots = [dot for row in rows for dot in row.dots if dot is not None]
     shown = [dot.paper for dot in dots if dot.paper is not None]
     for dot in dots:
-        if dot.value is not None:
-            shown += [dot.value - dot.spread, dot.value + dot.spread]
+        shown += dot.ends
     ticks = axes.round_ticks(min(shown), max(shown), 5) if shown else [0.0, 1.0]
     left = 12 + LETTER * min(max(len(row.name) for row in rows), MAX_LETTERS)
     height = ROW * max(1.0, 0.55 * len(series))
@@ -75,8 +85,7 @@ def _row(row: DotRow, series: Sequence[str], top: float, height: float, x: Scale
         if dot is not None and dot.paper is not None:
             marks.append(label("×", x(dot.paper), y + 4, "middle muted"))
         if dot is not None and dot.value is not None:
-            ends = [(x(dot.value - dot.spread), y), (x(dot.value + dot.spread), y)]
-            marks.append(axes.line_path(ends, number))
+            marks.append(axes.line_path([(x(end), y) for end in dot.ends], number))
             marks.append(element("circle", cx=x(dot.value), cy=y, r=4, class_=axes.color(number)))
     if not any(dot is not None and dot.value is not None for dot in row.dots):
         marks.append(label("no result", x.start + 6, middle + 4, "muted"))

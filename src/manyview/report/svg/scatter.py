@@ -28,6 +28,7 @@ class Points:
     tips: Sequence[str]  # text of each sample's tooltip
     is_given: np.ndarray  # whether to draw a ring around the sample
     is_wrong: np.ndarray | None = None  # for the third coloring; None leaves it out
+    rows: np.ndarray | None = None  # numbers of the samples on the page; None for no cards
 
 
 def sampled(n_points: int, n_most: int = MAX_POINTS) -> np.ndarray:
@@ -74,7 +75,10 @@ def scatter_map(
             f"{color(groups[row])} k{groups[row]} s{steps[row]}"
             f"{' given' if given[row] else ''}{' wrong' if wrong[row] else ''}"
         )
-        marks.append(_mark(at[row], groups[row], class_=kind, data_tip=points.tips[row]))
+        card = None if points.rows is None else int(points.rows[row])
+        marks.append(
+            _mark(at[row], groups[row], class_=kind, data_tip=points.tips[row], data_row=card)
+        )
     has_names = len(points.names) <= MAX_NAMES
     names = _names(points, np.array(at)) if has_names else Markup()
     controls = render(

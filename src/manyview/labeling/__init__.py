@@ -1,0 +1,1 @@
+"""Label in the browser: a person and the model, one loop."""

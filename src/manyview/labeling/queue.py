@@ -1,0 +1,123 @@
+"""The queue: which sample to show next.
+
+Before any class is known, samples are chosen that cover the graph. After a fit, two kinds take
+turns, so that no two chosen samples are alike:
+
+uncertain    uncertain samples that are similar to other uncertain samples
+new          samples unlike anything labeled, which may belong to a class that has no label yet
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from manyview.active_learning.proposals import (
+    Coverage,
+    CoverageChoice,
+    margin_uncertainty,
+    similarity,
+)
+
+QUEUE_LENGTH = 40
+REASONS = ("covers", "uncertain", "new")
+COVERS, UNCERTAIN, NEW = range(3)
+NEW_EVERY = 4  # every fourth sample looks for new classes
+MAX_TWO_HOP = 60_000  # samples; beyond, two hops of the graph take too much memory
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Samples to show, in order.
+
+    Attributes
+    ----------
+    rows, reasons
+        [place] the samples, and why each was chosen: numbers of `REASONS`.
+    gains
+        [sample] the coverage of uncertainty that each sample alone would gain, for a queue of one
+        class or region.
+    """
+
+    rows: np.ndarray
+    reasons: np.ndarray
+    gains: np.ndarray
+
+
+def sample_similarity(graph: sparse.csr_array) -> sparse.csr_array:
+    """Return the similarity of samples by their neighbors in a graph, in [0, 1].
+
+    That of `propose_labels`; of very many samples, only neighbors count as similar.
+    """
+    if graph.shape[0] <= MAX_TWO_HOP:
+        return similarity(graph)
+    largest = np.maximum(np.asarray(graph.max(axis=1).todense()).ravel(), 1e-12)
+    scaled = sparse.csr_array(sparse.diags_array(1 / largest) @ graph)
+    return sparse.csr_array(scaled.maximum(scaled.T) + sparse.eye_array(graph.shape[0]))
+
+
+def make_queue(
+    similarity: sparse.csr_array,
+    probabilities: np.ndarray | None,
+    is_labeled: np.ndarray,
+    is_skipped: np.ndarray,
+    n: int = QUEUE_LENGTH,
+) -> Queue:
+    """Choose the next `n` samples, or all that are left.
+
+    Shapes
+    ------
+    similarity : [sample, sample]
+    probabilities : [sample, class]; None before the first fit
+    is_labeled, is_skipped : [sample]
+    """
+    coverage = Coverage(similarity, is_labeled, is_skipped)
+    n = min(n, int((~coverage.is_taken).sum()))
+    everywhere = CoverageChoice(coverage, np.ones(len(is_labeled)))
+    if probabilities is None:
+        gains = everywhere.gains.copy()
+        rows = [everywhere.take() for _ in range(n)]
+        return Queue(np.array(rows, dtype=np.int64), np.full(n, COVERS), gains)
+    uncertain = CoverageChoice(coverage, margin_uncertainty(probabilities))
+    gains = uncertain.gains.copy()
+    reasons = np.where(np.arange(n) % NEW_EVERY == NEW_EVERY - 1, NEW, UNCERTAIN)
+    rows = [(everywhere if reason == NEW else uncertain).take() for reason in reasons]
+    return Queue(np.array(rows, dtype=np.int64), reasons, gains)
+
+
+def rows_of_class(
+    probabilities: np.ndarray, number: int, gains: np.ndarray, is_open: np.ndarray
+) -> np.ndarray:
+    """Return the open samples that may belong to a class, most useful first."""
+    rows = np.flatnonzero(is_open)
+    own = probabilities[rows, number]
+    is_likely = probabilities[rows].argmax(axis=1) == number
+    order = np.lexsort((-own, -gains[rows], ~is_likely))
+    return np.asarray(rows[order])
+
+
+def sure_rows(
+    probabilities: np.ndarray,
+    places: np.ndarray,
+    number: int,
+    is_open: np.ndarray,
+    *,
+    n: int,
+    at_least: float = 0.9,
+) -> np.ndarray:
+    """Return open samples that surely belong to a class, outliers first, to confirm at a glance.
+
+    An outlier is far from the median of its class on the map.
+
+    Shapes
+    ------
+    probabilities : [sample, class]
+    places : [sample, 2]
+    """
+    own = probabilities[:, number]
+    rows = np.flatnonzero(is_open & (own >= at_least) & (probabilities.argmax(axis=1) == number))
+    if not len(rows):
+        return rows
+    rows = rows[np.argsort(-own[rows], kind="stable")[:n]]
+    distances = np.linalg.norm(places[rows] - np.median(places[rows], axis=0), axis=1)
+    return np.asarray(rows[np.argsort(-distances, kind="stable")])

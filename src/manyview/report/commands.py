@@ -1,0 +1,84 @@
+"""Commands that a report names, ready for a shell."""
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+from manyview.runs.settings import RunSettings
+
+
+def fit_command(asked: RunSettings, params: Path | None = None) -> str:
+    """Return the command that labels the data of these settings; `params` is a tuning.json.
+
+    Examples
+    --------
+    >>> from manyview.runs.sources import DataSource
+    >>> fit_command(RunSettings(DataSource(("my data.npz",)), method="knn", label_ratio=0.1))
+    "manyview fit 'my data.npz' --label-ratio 0.1 --method knn"
+    """
+    words = ["manyview", "fit", *asked.source.names]
+    given = {
+        "labels": asked.source.labels,
+        "data-dir": asked.source.data_dir,
+        **{k.replace("_", "-"): v for k, v in vars(asked.source.options).items()},
+        "label-ratio": asked.label_ratio,
+        "protocol": None if asked.protocol == "stratified" else asked.protocol,
+        "seed": asked.seed or None,
+        "method": None if asked.method == "manyview" else asked.method,
+        "params": params,
+    }
+    for name, value in given.items():
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None:
+                words += [f"--{name}", str(one)]
+    return shlex.join(words)
+
+
+def run_command(verb: str, folder: Path, *words: str) -> str:
+    """Return a command about the run in a folder; `words` are its options.
+
+    Examples
+    --------
+    >>> run_command("propose", Path("my runs"), "-n 10", "--out", "next.csv")
+    "manyview propose 'my runs' -n 10 --out next.csv"
+    """
+    options = [part for word in words for part in (word.split() if word[:1] == "-" else [word])]
+    return shlex.join(["manyview", verb, str(folder), *options])
+
+
+def add_labels_command(asked: RunSettings, file: Path) -> str:
+    """Return the command that fits again with the labels of one more file.
+
+    Examples
+    --------
+    >>> from manyview.runs.sources import DataSource
+    >>> add_labels_command(RunSettings(DataSource(("farm",), labels="a.csv")), Path("next.csv"))
+    'manyview fit farm --labels a.csv --labels next.csv'
+    """
+    labels = asked.source.labels
+    given = [] if labels is None else [labels] if isinstance(labels, str) else list(labels)
+    source = replace(asked.source, labels=[*given, str(file)])
+    params = [f"-p {shlex.quote(f'{name}={value}')}" for name, value in asked.params.items()]
+    return " ".join([fit_command(replace(asked, source=source)), *params])
+
+
+def settings_lines(asked: RunSettings) -> list[str]:
+    r"""Describe the settings of a run: what is read, the method, its parameters and the seed.
+
+    Examples
+    --------
+    >>> from manyview.runs.sources import DataSource
+    >>> asked = RunSettings(DataSource(("digits",)), params={"hidden": 32})
+    >>> print("\n".join(settings_lines(asked)))
+    Data: digits
+    Method: manyview, with hidden=32; seed 0
+    """
+    source = asked.source
+    options = source.describe()
+    names = ", ".join([*map(str, source.paths())] or source.names)
+    given = ", ".join(f"{name}={one}" for name, one in options.items() if name != "names")
+    params = ", ".join(f"{name}={value}" for name, value in asked.params.items())
+    return [
+        f"Data: {names}{f' ({given})' if given else ''}",
+        f"Method: {asked.method}, with {params or 'its defaults'}; seed {asked.seed}",
+    ]
