@@ -50,7 +50,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
     files = (path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".pyc")
     assert packed == {path.relative_to(PACKAGE.parent).as_posix() for path in files}
     suffixes = {Path(name).suffix for name in packed} - {".j2"}
-    assert suffixes == {".py", ".typed", ".toml", ".css", ".js"}
+    assert suffixes == {".py", ".typed", ".toml", ".css", ".js", ".json"}
     assert "manyview/py.typed" in packed
 
 

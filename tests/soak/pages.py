@@ -71,7 +71,8 @@ class Active(HTMLParser):
             is_inner = name in ADDRESSES and (value or "").startswith("#")
             if name.startswith("on") or (name in ADDRESSES and not is_inner):
                 self.found.append(("attribute", tag, name, value or ""))
-        self._inside = tag
+        is_data = tag == "script" and ("type", "application/json") in attrs
+        self._inside = "data" if is_data else tag
 
     def handle_endtag(self, tag: str) -> None:
         self._inside = ""
@@ -79,6 +80,9 @@ class Active(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._inside in ("script", "style"):
             self.found.append(("code", self._inside, data))
+        elif self._inside == "data":  # no browser runs it, as long as nothing in it is markup
+            self.found += [("markup in data", sign) for sign in "<>&" if sign in data]
+            self.text.append(json.dumps(json.loads(data), ensure_ascii=False))
         else:
             self.text.append(data)
 

@@ -13,6 +13,7 @@ App = Callable[[Scope, Any, Send], Awaitable[None]]
 LOCAL_NAMES = ("127.0.0.1", "localhost", "::1")
 NO_FRAMES, NOTEBOOKS = "'none'", "http: https: vscode-webview:"
 MAX_BODY = 50_000_000  # bytes; a lasso around a million samples
+MAX_REFUSED = 1_000_000  # bytes that are read of a request that is refused
 
 
 def new_token() -> str:
@@ -87,6 +88,7 @@ class Guard:
         if problem is None:
             await self.app(scope, receive, send_safely)
             return
+        await _read_rest(receive)
         plain = [(b"content-type", b"text/plain; charset=utf-8")]
         await send_safely({"type": "http.response.start", "status": 403, "headers": plain})
         await send_safely({"type": "http.response.body", "body": f"{problem}\n".encode()})
@@ -128,3 +130,13 @@ class Guard:
         except ValueError:
             return False
         return True
+
+
+async def _read_rest(receive: Any) -> None:
+    """Read the body of a request that is refused: closing it unread would reset the connection."""
+    n_left = MAX_REFUSED
+    while n_left > 0:
+        message = await receive()
+        n_left -= len(message.get("body", b""))
+        if not message.get("more_body", False):
+            return

@@ -29,7 +29,7 @@ WHY = Explanation(
 
 def test_sentence_names_neighbors_views_and_doubts():
     assert reason_sentence(WHY, ["shape", "color"]) == (
-        "Looks like sample s3, labeled cow in both views; but also like sample s9, found to be "
+        "Looks like sample s3, labeled cow, in both views; but also like sample s9, found to be "
         "hen; shape disagrees; without shape it would be hen."
     )
 

@@ -38,7 +38,8 @@ def reason_sentence(why: Explanation, all_views: Sequence[str]) -> str:
     clauses = []
     if supporting:
         where = _where(supporting, all_views)
-        clauses.append(f"looks like {_by_label(supporting)}{where}")
+        comma = "," if where else ""
+        clauses.append(f"looks like {_by_label(supporting)}{comma}{where}")
     if contrary:
         more = "but also like" if supporting else "looks like"
         clauses.append(f"{more} {_by_label(contrary[:N_AGAINST])}")
