@@ -5,7 +5,14 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from manyview.cross_fitting import mixing
-from manyview.cross_fitting.mixing import FLOOR, MixingPrior, Mixture, fit_mixture
+from manyview.cross_fitting.mixing import (
+    FLOOR,
+    SHARPNESS,
+    MixingPrior,
+    Mixture,
+    fit_mixture,
+    match_sharpness,
+)
 
 
 def drawn(rng, n_samples, n_classes, skill):
@@ -131,3 +138,33 @@ def test_probabilities_of_zero_stay_finite():
     found = fit_mixture([certain], np.array([0, 1, 1]))
     assert np.isfinite(found([certain])).all()
     assert found.weights[0] >= mixing.LEAST_FIRST
+
+
+def mean_confidence(logits):
+    chances = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return float((chances / chances.sum(axis=1, keepdims=True)).max(axis=1).mean())
+
+
+@pytest.mark.parametrize("error_ratio", [1.0, 0.9, 0.5])
+def test_sharpness_gives_the_confidence_of_held_out_fits_less_the_errors_avoided(rng, error_ratio):
+    fitted, held = 2 * rng.normal(size=(200, 3)), [rng.normal(size=(200, 3)) for _ in range(2)]
+    factor = match_sharpness(fitted, held, error_ratio)
+    expected = np.mean([1 - error_ratio * (1 - mean_confidence(one)) for one in held])
+    assert mean_confidence(factor * fitted) == pytest.approx(expected, abs=1e-5)
+
+
+def test_sharpness_has_bounds_and_needs_something_to_compare(rng):
+    logits = rng.normal(size=(50, 3))
+    assert match_sharpness(0.01 * logits, [logits]) == SHARPNESS[1]
+    assert match_sharpness(logits, [0.01 * logits], 1.0) == SHARPNESS[0]
+    assert match_sharpness(logits, []) == 1.0
+    assert match_sharpness(logits[:0], [logits[:0]]) == 1.0
+    assert match_sharpness(0 * logits, [0 * logits], 1.0) in SHARPNESS  # no factor changes it
+
+
+def test_sharpness_does_not_depend_on_the_order_of_samples(rng):
+    fitted, held = rng.normal(size=(40, 3)), rng.normal(size=(40, 3))
+    order = rng.permutation(40)
+    assert match_sharpness(fitted[order], [held[order]]) == pytest.approx(
+        match_sharpness(fitted, [held])
+    )

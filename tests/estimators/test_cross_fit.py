@@ -103,8 +103,9 @@ def test_every_label_is_hidden_once_and_no_fit_sees_what_it_predicts(shared_view
         shown.append(y_shown)
         return np.full((60, 3), float(fold))
 
+    even = np.full((60, 3), 1 / 3)
     found, learners = cross_fit(
-        views, known, np.arange(3), network_logits, label_weights=np.ones(60), seed=0
+        views, known, np.arange(3), even, network_logits, label_weights=np.ones(60), seed=0
     )
     hidden = [np.flatnonzero((one < 0) & (known >= 0)) for one in shown]
     assert sorted(np.concatenate(hidden).tolist()) == np.flatnonzero(known >= 0).tolist()
@@ -114,6 +115,26 @@ def test_every_label_is_hidden_once_and_no_fit_sees_what_it_predicts(shared_view
     np.testing.assert_array_equal(found.samples, np.flatnonzero(known >= 0))
     np.testing.assert_array_equal(found.y_encoded, known[found.samples])
     assert [one.name for one in learners] == ["linear", "forest"]
+
+
+def test_the_fit_is_as_sure_as_those_without_some_labels_and_predicts_the_same(
+    shared_views, known, rng
+):
+    views = MultiView(shared_views.views)
+    logits = rng.normal(size=(60, 3))
+
+    def cross_fit_of(factor):
+        fitted = softmax(factor * logits)
+        found, _ = cross_fit(
+            views, known, np.arange(3), fitted, lambda *_: logits, label_weights=np.ones(60), seed=0
+        )
+        return found.weights, softmax(found.weights[NETWORK] * np.log(fitted))[known < 0]
+
+    (weights, alone), (surer_weights, surer) = cross_fit_of(1.0), cross_fit_of(3.0)
+    for name, weight in weights.items():  # three times as sure, and so a third of the weight
+        assert surer_weights[name] == pytest.approx(weight / 3, rel=0.05)
+    assert surer.max(axis=1).mean() == pytest.approx(alone.max(axis=1).mean(), abs=0.01)
+    np.testing.assert_array_equal(surer.argmax(axis=1), alone.argmax(axis=1))
 
 
 @pytest.mark.parametrize(
@@ -305,7 +326,13 @@ def test_a_warm_start_is_cross_fitted_anew_by_cold_fits(tiny_views, known):
     assert model.performance_ is None
     model.fit(tiny_views.views, known)
     cold = fit(tiny_views.views, known, **settings)
-    assert_same_cross_fit(model.cross_fit_, cold.cross_fit_)
+    # The warm fit may be surer than the cold one; all weights have this one factor.
+    sharpness = model.cross_fit_.weights[NETWORK] / cold.cross_fit_.weights[NETWORK]
+    weights = {name: sharpness * own for name, own in cold.cross_fit_.weights.items()}
+    assert model.cross_fit_.weights == pytest.approx(weights)
+    assert_same_cross_fit(
+        replace(model.cross_fit_, weights=cold.cross_fit_.weights), cold.cross_fit_
+    )
     assert model.performance_.n_labels == 30
 
 

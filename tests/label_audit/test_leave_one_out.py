@@ -9,32 +9,54 @@ from manyview.label_audit.leave_one_out import leave_one_out_scores
 PENALTIES = (0.01, 0.3, 10.0)
 
 
-def literal_scores(features, y, n_classes, penalty):
+def literal_scores(features, y, n_classes, penalty, label_weights):
     """The same by one fit per label, of a design matrix with a column of ones."""
     targets = np.eye(n_classes)[y]
-    centered = features - features.mean(axis=0)
+    roots = np.sqrt(label_weights)
+    centered = features - np.average(features, axis=0, weights=label_weights)
     rank = np.linalg.matrix_rank(centered)
-    absolute = penalty * (centered**2).sum() / rank
+    absolute = penalty * (label_weights[:, None] * centered**2).sum() / rank
     found = np.empty((len(y), n_classes))
     for i in range(len(y)):
         others = np.arange(len(y)) != i
         design = np.column_stack([np.ones(len(y) - 1), features[others]])
+        design *= roots[others, None]
         ridge = absolute * np.eye(design.shape[1])
         ridge[0, 0] = 0.0
-        weights = np.linalg.solve(design.T @ design + ridge, design.T @ targets[others])
+        weights = np.linalg.solve(
+            design.T @ design + ridge, design.T @ (roots[:, None] * targets)[others]
+        )
         found[i] = np.append(1.0, features[i]) @ weights
     return found
 
 
+@pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize(("n_labels", "n_columns"), [(12, 4), (8, 15), (10, 10)])
-def test_scores_are_those_of_refits_without_the_label(n_labels, n_columns):
+def test_scores_are_those_of_refits_without_the_label(n_labels, n_columns, is_weighted):
     rng = np.random.default_rng(n_labels)
     features = rng.normal(size=(n_labels, n_columns)) + 3
     y = rng.integers(3, size=n_labels)
-    found = list(leave_one_out_scores(features, y, 3, PENALTIES))
+    weights = rng.uniform(0.05, 1, size=n_labels) if is_weighted else None
+    found = list(leave_one_out_scores(features, y, 3, PENALTIES, label_weights=weights))
     for penalty, scores in zip(PENALTIES, found, strict=True):
-        wanted = literal_scores(features, y, 3, penalty)
+        ones = np.ones(n_labels)
+        wanted = literal_scores(features, y, 3, penalty, ones if weights is None else weights)
         np.testing.assert_allclose(scores, wanted, rtol=1e-7, atol=1e-7)
+
+
+def test_labels_of_little_weight_hardly_change_the_predictions_of_others():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 10)
+    features = np.eye(2)[y] + 0.1 * rng.normal(size=(20, 2))
+    given = y.copy()
+    given[:4] = 1  # wrong
+    weights = np.where(given == y, 1.0, 1e-6)
+    (equal,) = leave_one_out_scores(features, given, 2, [0.1])
+    (weighted,) = leave_one_out_scores(features, given, 2, [0.1], label_weights=weights)
+    (clean,) = leave_one_out_scores(features[4:], y[4:], 2, [0.1])
+    np.testing.assert_allclose(weighted[4:], clean, atol=1e-2)
+    assert np.abs(equal[4:] - clean).max() > 0.2
+    assert (weighted[:4].argmax(axis=1) == 0).all()
 
 
 def test_size_and_place_of_the_features_do_not_matter():

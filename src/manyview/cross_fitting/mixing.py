@@ -7,19 +7,24 @@ weight below 1 for a single model is its temperature. So the weights mix and cal
 
 The weights have the highest posterior density given held-out labels. Their prior is normal around
 a mixture of mostly the first model, which few labels hardly change.
+
+The fit with all labels is surer than those that lacked some, and more than it is better: a factor
+for all weights lets it be as sure as they were, less the errors that more labels avoid.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import logsumexp
 
 from manyview.numerics import softmax
 
 FLOOR = 1e-3  # weight of the uniform distribution in a model's probabilities, which may be 0
 LEAST_FIRST = 0.05  # weight of the first model, so that it always counts
+ERROR_RATIO = 0.9  # of errors with all labels to errors without those that were hidden
+SHARPNESS = (0.25, 4.0)  # least and largest factor
 
 
 @dataclass(frozen=True)
@@ -135,3 +140,40 @@ def fit_mixture(
     bounds = [(LEAST_FIRST, None)] + [(0.0, None)] * (len(means) - 1)
     found = minimize(cost, means, jac=True, bounds=bounds, method="L-BFGS-B")
     return Mixture(np.asarray(found.x))
+
+
+def match_sharpness(
+    fitted: np.ndarray, held: Sequence[np.ndarray], error_ratio: float = ERROR_RATIO
+) -> float:
+    """Return what to multiply the logits of a fit by, to make it as sure as fits without labels.
+
+        mean max softmax(factor * fitted) = 1 - error_ratio * (1 - mean max softmax(held))
+
+    Shapes
+    ------
+    fitted : [sample, class], logits of the fit with all labels, of unlabeled samples
+    held : [sample, class] each, logits of fits that lack labels, of the same samples
+
+    Examples
+    --------
+    >>> logits = np.log([[0.7, 0.3], [0.2, 0.8]])
+    >>> round(match_sharpness(2 * logits, [logits], error_ratio=1.0), 3)
+    0.5
+    """
+    if not len(held) or not len(fitted):
+        return 1.0
+    wanted = 1 - error_ratio * (1 - float(np.mean([_mean_confidence(one) for one in held])))
+
+    def excess(log_factor: float) -> float:
+        return _mean_confidence(np.exp(log_factor) * fitted) - wanted
+
+    low, high = np.log(SHARPNESS)
+    if excess(low) >= 0:
+        return SHARPNESS[0]
+    if excess(high) <= 0:
+        return SHARPNESS[1]
+    return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
+
+
+def _mean_confidence(logits: np.ndarray) -> float:
+    return float(softmax(logits).max(axis=1).mean())

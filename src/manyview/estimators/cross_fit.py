@@ -1,7 +1,7 @@
 """Cross-fitting: labels are hidden in turn, and all models predict them without seeing them.
 
     labels -> folds -> held-out probabilities of the graph model and the table learners
-           -> Mixture (weights that mix and calibrate), PerformanceEstimate
+           -> Mixture (weights that mix and calibrate), sharpness, PerformanceEstimate
 
 The graphs are built once. A forest's held-out predictions are those of the trees that did not
 draw a sample, which costs no further fit.
@@ -17,7 +17,12 @@ from manyview.baselines.bases.table import TableClassifier
 from manyview.baselines.logistic_regression import LogisticRegressionClassifier
 from manyview.baselines.random_forest import ForestClassifier
 from manyview.cross_fitting.folds import draw_folds
-from manyview.cross_fitting.mixing import fit_mixture, log_probabilities, root_balance
+from manyview.cross_fitting.mixing import (
+    fit_mixture,
+    log_probabilities,
+    match_sharpness,
+    root_balance,
+)
 from manyview.cross_fitting.performance import (
     Estimate,
     PerformanceEstimate,
@@ -31,6 +36,7 @@ from manyview.numerics import softmax
 NETWORK = "network"
 N_COLUMNS = 5  # of a sample, in its explanation
 N_TREES = 150  # half of the reference method's, for half of the time
+N_WATCHED = 2000  # unlabeled samples, at most, that tell how sure the fits are
 
 
 def _learners(**settings: Any) -> dict[str, TableClassifier]:
@@ -98,7 +104,7 @@ class CrossFit:
     probabilities
         [label, class] of the mixture.
     weights
-        Weight of each model in the mixture; the network's comes first.
+        Weight of each fitted model in the predictions; the network's comes first.
     seed
         Of the draws behind intervals.
     """
@@ -166,6 +172,7 @@ def cross_fit(
     views: MultiView,
     y_encoded: np.ndarray,
     classes: np.ndarray,
+    fitted: np.ndarray,
     network_logits: Callable[[np.ndarray, int], np.ndarray],
     *,
     label_weights: np.ndarray,
@@ -178,6 +185,8 @@ def cross_fit(
     ----------
     y_encoded, label_weights
         [sample] class numbers, -1 where unknown, and the probability that each label is right.
+    fitted
+        [sample, class] probabilities of the network that was fitted to all labels.
     network_logits
         Fits the network to class numbers, those of a fold hidden, and returns the logits of all
         samples, [sample, class].
@@ -188,15 +197,23 @@ def cross_fit(
     -------
     The held-out predictions, and the table learners fitted to all labels.
     """
-    parts = draw_folds(y_encoded, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    parts = draw_folds(y_encoded, rng)
     samples = np.flatnonzero(parts >= 0)
-    held = [softmax(_held_out(y_encoded, parts, network_logits)[samples])]
+    watched = rng.permutation(np.flatnonzero(y_encoded == UNKNOWN))[:N_WATCHED]
+    of_network, of_watched = _held_out(y_encoded, parts, watched, network_logits)
+    held = [softmax(of_network[samples])]
     models = _learners(random_state=seed, class_weight=class_weight) if views.feature_names else {}
     for model in models.values():
         held.append(model.fit_held_out(feature_views(views), y_encoded, classes, parts)[samples])
     counted = label_weights[samples] * root_balance(y_encoded[samples])
     mixture = fit_mixture(held, y_encoded[samples], counted)
-    weights = dict(zip([NETWORK, *models], mixture.weights.tolist(), strict=True))
+    own = mixture.weights[0]
+    sharpness = match_sharpness(
+        own * log_probabilities(fitted[watched]),
+        [own * log_probabilities(softmax(one)) for one in of_watched],
+    )
+    weights = dict(zip([NETWORK, *models], (sharpness * mixture.weights).tolist(), strict=True))
     learners = tuple(
         TableLearner(name, weights[name], model)
         for name, model in models.items()
@@ -207,11 +224,21 @@ def cross_fit(
 
 
 def _held_out(
-    y_encoded: np.ndarray, parts: np.ndarray, predict: Callable[[np.ndarray, int], np.ndarray]
-) -> np.ndarray:
-    """Predict the labels of each part by a fit without them: [sample, class], 0 elsewhere."""
-    found = np.zeros((len(y_encoded), y_encoded.max() + 1))
+    y_encoded: np.ndarray,
+    parts: np.ndarray,
+    watched: np.ndarray,
+    predict: Callable[[np.ndarray, int], np.ndarray],
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Predict the labels of each part by a fit without them.
+
+    Returns
+    -------
+    [sample, class], 0 elsewhere; and by each fit [watched, class], those of unlabeled samples.
+    """
+    found, of_watched = np.zeros((len(y_encoded), y_encoded.max() + 1)), []
     for part in np.unique(parts[parts >= 0]).tolist():
         is_hidden = parts == part
-        found[is_hidden] = predict(np.where(is_hidden, UNKNOWN, y_encoded), part)[is_hidden]
-    return found
+        logits = predict(np.where(is_hidden, UNKNOWN, y_encoded), part)
+        found[is_hidden] = logits[is_hidden]
+        of_watched.append(logits[watched])
+    return found, of_watched

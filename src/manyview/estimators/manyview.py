@@ -257,6 +257,7 @@ class ManyviewClassifier(NetworkClassifier):
                 views,
                 y_encoded,
                 self.classes_,
+                self.label_distributions_,
                 partial(self._held_out_logits, prepared, generator),
                 label_weights=self._label_weights(y_encoded),
                 seed=generator.initial_seed(),

@@ -1,11 +1,13 @@
 """The label audit: which given labels are probably wrong, before any network is trained.
 
 features of the labeled samples -> leave_one_out_scores -> fit_noise_model -> LabelIssues
+                                          ^---- weights of labels ----'
 
 Predictions that err look like labels that are wrong. The audit doubts labels only where it can
 tell the two apart: a model with wrong labels must explain the labels clearly better than one
 without, its predictions must be nearly certain, it must not call most labels wrong, and there must
-be several labels per class.
+be several labels per class. Labels are then predicted again, those in doubt counting less: where
+wrong labels were the reason, predictions become certain; where classes overlap, they rarely do.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +24,9 @@ PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 MIN_EVIDENCE = 1.5  # logarithm of the ratio of the two models' densities
 MIN_CERTAINTY = 0.88  # mean probability of the likeliest class, before the label is looked at
 MAX_WRONG = 0.4  # fraction of the labels
-MIN_LABELS_PER_CLASS = 5.0  # on average
+MIN_LABELS_PER_CLASS = 8.0  # on average
+N_PASSES = 3  # predictions of all labels, each with the weights that come from the one before
+LEAST_WEIGHT = 0.05  # of a label
 SUSPICIOUS = 0.5
 N_PROTECTED = 2  # labels of each class that are always trusted
 
@@ -147,24 +151,40 @@ def audit_labels(features: np.ndarray, samples: np.ndarray, y_encoded: np.ndarra
     n_classes = int(y_encoded.max()) + 1
     scored = list(leave_one_out_scores(features, y_encoded, n_classes, PENALTIES))
     right = _likeliest(all_right_model, scored, y_encoded)
-    noisy = right
+    noisy = None
     if len(y_encoded) >= MIN_LABELS_PER_CLASS * n_classes:
         noisy = _likeliest(fit_noise_model, scored, y_encoded)
-    is_believed = (
-        noisy.log_density - right.log_density >= MIN_EVIDENCE
-        and noisy.certainty >= MIN_CERTAINTY
-        and noisy.wrong(y_encoded).mean() <= MAX_WRONG
+    if noisy is None or noisy.log_density - right.log_density < MIN_EVIDENCE:
+        return _issues(right, samples, y_encoded, is_conclusive=False)
+    certainties = [noisy.certainty]
+    for _ in range(N_PASSES - 1):
+        weights = np.maximum(1 - noisy.wrong(y_encoded), LEAST_WEIGHT)
+        scored = list(
+            leave_one_out_scores(features, y_encoded, n_classes, PENALTIES, label_weights=weights)
+        )
+        noisy = _likeliest(fit_noise_model, scored, y_encoded)
+        certainties.append(noisy.certainty)
+    is_conclusive = bool(
+        np.mean(certainties) >= MIN_CERTAINTY and noisy.wrong(y_encoded).mean() <= MAX_WRONG
     )
-    wrong = (noisy if is_believed else right).wrong(y_encoded)
-    chances = noisy.of_true if is_believed else right.probabilities
-    others = np.where(np.eye(n_classes, dtype=bool)[y_encoded], -1.0, chances)
+    found = noisy if is_conclusive else right
+    return _issues(found, samples, y_encoded, is_conclusive=is_conclusive)
+
+
+def _issues(
+    model: NoiseModel, samples: np.ndarray, y_encoded: np.ndarray, *, is_conclusive: bool
+) -> LabelIssues:
+    """Return what a model of wrong labels says of each label."""
+    chances = model.of_true if is_conclusive else model.probabilities
+    own = np.eye(chances.shape[1], dtype=bool)[y_encoded]
+    wrong = model.wrong(y_encoded)
     return LabelIssues(
         samples,
         y_encoded,
-        others.argmax(axis=1),
+        np.where(own, -1.0, chances).argmax(axis=1),
         wrong,
         _is_trusted(wrong, y_encoded),
-        bool(is_believed),
+        is_conclusive,
     )
 
 

@@ -1,14 +1,16 @@
 """Predict each label from all others, by ridge regression in closed form.
 
-Regression of one-hot labels on features, with an intercept b that is not penalized:
+Regression of one-hot labels on features, with an intercept b that is not penalized, and a weight v
+of each label:
 
-    min over W, b of  |Y - Z W - 1 b'|^2 + penalty |W|^2
+    min over W, b of  sum_i v_i |y_i - W' z_i - b|^2 + penalty |W|^2
 
 The prediction for label i by the regression without it needs no further fit:
 
     y_i - (y_i - yhat_i) / (1 - h_i),      h = diag(H),  Yhat = H Y
 
-A large penalty averages over many labels, so a few wrong ones among them change little.
+A large penalty averages over many labels, so a few wrong ones among them change little; weights
+below 1 for doubtful labels let them change less.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,6 +28,8 @@ def leave_one_out_scores(
     n_classes: int,
     penalties: Sequence[float],
     rng: np.random.Generator | None = None,
+    *,
+    label_weights: np.ndarray | None = None,
 ) -> Iterator[np.ndarray]:
     """Yield the scores of all labels for each penalty: [label, class], near 1 for a sure class.
 
@@ -39,6 +43,8 @@ def leave_one_out_scores(
         In units of the mean squared singular value of the centered features.
     rng
         For a random projection to `MAX_COLUMNS`, where both labels and features are more.
+    label_weights
+        [label] how much each counts in the predictions of the others, > 0; None for 1.
 
     Examples
     --------
@@ -47,24 +53,30 @@ def leave_one_out_scores(
     >>> scores.argmax(axis=1)
     array([0, 0, 1, 1])
     """
-    centered = features.astype(np.float64) - features.mean(axis=0, dtype=np.float64)
-    n_labels, n_columns = centered.shape
+    n_labels, n_columns = features.shape
+    weights = np.ones(n_labels) if label_weights is None else label_weights
+    roots, total = np.sqrt(weights)[:, None], weights.sum()
+    centered = _centered(features.astype(np.float64), weights)
     if min(n_labels, n_columns) > MAX_COLUMNS:
         rng = rng or np.random.default_rng(0)
-        centered = centered @ rng.normal(size=(n_columns, MAX_COLUMNS))
-        centered -= centered.mean(axis=0)
-    left, squares = _left_singular(centered)
+        centered = _centered(centered @ rng.normal(size=(n_columns, MAX_COLUMNS)), weights)
+    left, squares = _left_singular(roots * centered)
     mean_square = squares.sum() / max(len(squares), 1)
     targets = np.eye(n_classes)[y_encoded]
-    means = targets.mean(axis=0)
-    rotated = left.T @ (targets - means)
+    means = weights @ targets / total
+    rotated = left.T @ (roots * (targets - means))
     for penalty in penalties:
         kept = squares / (squares + penalty * mean_square)
-        fitted = means + left @ (kept[:, None] * rotated)
-        leverage = 1 / n_labels + (left**2) @ kept
+        fitted = means + left @ (kept[:, None] * rotated) / roots
+        leverage = weights / total + (left**2) @ kept
         # A label that alone decides its own prediction has nothing to be predicted from.
         rest = np.maximum(1 - leverage, np.finfo(float).eps)
         yield targets - (targets - fitted) / rest[:, None]
+
+
+def _centered(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Subtract the weighted mean of each column."""
+    return np.asarray(features - weights @ features / weights.sum())
 
 
 def _left_singular(centered: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -82,7 +82,7 @@ manyview.askSecondLook = async () => {
       el("div", { className: "row" },
         el("button", { type: "button", className: "keep", on: { click: async () => { await manyview.acts.save("api/keep", { row: one.row }, `${one.id} stays ${one.given}.`); fill(); } } }, `Keep ${one.given}`),
         el("button", { type: "button", className: "change main", on: { click: async () => { await manyview.acts.save("api/label", { rows: [one.row], label: one.suggested, source: "second look", seen: [one.given] }, `${one.id} is now ${one.suggested}.`); fill(); } } }, `Change to ${one.suggested}`))))
-      : [el("p", { className: "soft" }, "The model doubts none of your labels. It needs about five labels per class to tell.")]));
+      : [el("p", { className: "soft" }, "The model doubts none of your labels. It needs about eight labels per class to tell.")]));
   };
   const asked = manyview.ask("Second look", [el("p", { className: "soft small" }, "Each label was predicted from all others."), box], [{ text: "Close", value: null, isMain: true }], { isWide: true });
   await fill();
