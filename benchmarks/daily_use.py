@@ -20,7 +20,7 @@ import robustness
 import robustness_text
 import tuning
 from figure_files import save_figure
-from formatting import fold
+from formatting import fold, score_folds
 from stored_records import read
 
 from manyview.report.study.results import dataset_title
@@ -53,11 +53,9 @@ class RobustnessStudy:
         ran = progress(records, robustness.KEY, study.DATASETS, settings, "fits")
         if not records:
             return ran
-        table = robustness.table(
-            records, self.series, study.FRACTIONS, n_seeds=len(study.SEEDS), titles=self.titles
-        )
+        tables = all_means(records, self.series, study, self.titles)
         picture = f"![{self.alt}](figures/{self.figure_file.name})"
-        return "\n\n".join([self.summary(records), picture, ran, fold("All means", table)])
+        return "\n\n".join([self.summary(records), picture, ran, tables])
 
     def draw(self):
         """Return the figure, and in words the means it shows; None without records."""
@@ -87,6 +85,15 @@ class RobustnessStudy:
         return " ".join(lines)
 
 
+def all_means(records, series, study, titles):
+    """Return the tables of all scores behind folds; `study` is the script."""
+    settings = {"n_seeds": len(study.SEEDS), "titles": titles}
+    return score_folds(
+        "All means",
+        lambda field: robustness.table(records, series, study.FRACTIONS, field, **settings),
+    )
+
+
 def noise_views_summary(records):
     of_methods = robustness_text.methods(records, robustness_text.noise_added)
     return f"{of_methods} {robustness_text.noise_weight(records)}".strip()
@@ -105,10 +112,8 @@ def label_confusion():
     ran = progress(records, robustness.KEY, label_noise.DATASETS, settings, "fits")
     if not records:
         return ran
-    table = robustness.table(
-        records, series, fractions, n_seeds=len(label_noise.SEEDS), titles=label_noise.ALL_TITLES
-    )
-    return "\n\n".join([label_noise_summary(records), ran, fold("All means", table)])
+    tables = all_means(records, series, label_noise, label_noise.ALL_TITLES)
+    return "\n\n".join([label_noise_summary(records), ran, tables])
 
 
 ROBUSTNESS = {

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import random_forest
-from formatting import and_list, p_value, signed, table
+from formatting import SCORES, and_list, p_value, signed, table
 
 from manyview.report.study.comparison import average_ranks, paired_t_test
-from manyview.report.study.results import METRICS, study_results
+from manyview.report.study.results import METRICS, dataset_title, study_results
 
 OWN, PLAIN, SELF_TRAINED = "manyview", "plain", "plain-self-trained"
 PAPER, MODULES_OFF = "mgcn-dns", "modules-off"
@@ -62,10 +62,10 @@ class Comparison:
         return min(self.gaps(entry).items(), key=lambda gap: gap[1])
 
 
-def compare(study, label_ratio, entries):
+def compare(study, label_ratio, entries, field="accuracy"):
     """Compare the entries on all data sets that every one of them has records of."""
     found = defaultdict(dict)
-    for cell, result in study_results(study, METRICS["accuracy"]).items():
+    for cell, result in study_results(study, METRICS[field]).items():
         if cell.label_ratio == label_ratio and cell.entry in entries and result.by_seed:
             found[cell.dataset][cell.entry] = result.by_seed
     scores = {entry: {} for entry in entries}
@@ -79,9 +79,9 @@ def compare(study, label_ratio, entries):
     return Comparison(label_ratio, scores)
 
 
-def comparisons(study, entries=ENTRIES):
+def comparisons(study, entries=ENTRIES, field="accuracy"):
     """Return the comparisons of these entries at all label ratios that have records."""
-    compared = [compare(study, ratio, entries) for ratio in study.plan.label_ratios]
+    compared = [compare(study, ratio, entries, field) for ratio in study.plan.label_ratios]
     return [one for one in compared if one.datasets]
 
 
@@ -90,9 +90,9 @@ def titles_of(study):
     return {entry.name: entry.title for entry in study.plan.entries}
 
 
-def methods_table(study):
-    """Mean accuracy, average rank and p value of every entry; and which data sets count."""
-    found = comparisons(study)
+def methods_table(study, field="accuracy"):
+    """Mean score, average rank and p value of every entry; and which data sets count."""
+    found = comparisons(study, field=field)
     if not found:
         return "No data set has records of all these methods yet.", "none"
     titles = titles_of(study)
@@ -115,14 +115,48 @@ def methods_table(study):
 
 
 def short_table(study):
-    """Mean accuracy of the most telling entries: README's table."""
-    found, titles = comparisons(study), titles_of(study)
+    """Mean scores of the most telling entries: README's table."""
+    by_score, titles = [comparisons(study, field=field) for field in SCORES], titles_of(study)
     titles[PAPER] += " (the paper's method)"
-    rows = [[titles[entry], *(f"{one.mean(entry):.1f}" for one in found)] for entry in SHORT]
-    forest = [random_forest.means(one.datasets)[one.label_ratio] for one in found]
-    if None not in forest:
-        rows.append(["random forest", *(f"{mean:.1f}" for mean in forest)])
-    return table(["method", *(f"{one.label_ratio:.0%} labels" for one in found)], rows)
+    cells = list(zip(*by_score, strict=True))  # one per label ratio: a comparison per score
+    rows = [
+        [titles[entry], *(" / ".join(f"{one.mean(entry):.1f}" for one in cell) for cell in cells)]
+        for entry in SHORT
+    ]
+    forest = [
+        [
+            random_forest.means(one.datasets, field)[one.label_ratio]
+            for one, field in zip(cell, SCORES, strict=True)
+        ]
+        for cell in cells
+    ]
+    if not any(None in means for means in forest):
+        rows.append(["random forest", *(" / ".join(f"{m:.1f}" for m in one) for one in forest)])
+    return table(["method", *(f"{cell[0].label_ratio:.0%} labels" for cell in cells)], rows)
+
+
+def beside_paper(study, accuracy):
+    """Write what the paper reports for its own method, beside ours on the same data sets.
+
+    `accuracy` is the study with the paper's numbers.
+    """
+    reported = {
+        (cell.dataset, cell.label_ratio): result.paper[0]
+        for cell, result in study_results(accuracy, METRICS["accuracy"]).items()
+        if cell.entry == PAPER and result.paper is not None
+    }
+    parts = []
+    for one in comparisons(study):
+        names = [d for d in one.datasets if (d, one.label_ratio) in reported]
+        if names:
+            printed = np.mean([reported[d, one.label_ratio] for d in names])
+            own, paper = (np.mean([one.mean(entry, d) for d in names]) for entry in (OWN, PAPER))
+            parts.append(
+                f"With {one.label_ratio:.0%} labels, the paper reports {printed:.1f} for its "
+                f"method, mean of {and_list([dataset_title(d) for d in names])}; there manyview "
+                f"has {own:.1f}, and our MGCN-DNS {paper:.1f}."
+            )
+    return " ".join(parts)
 
 
 def n_counted(study):

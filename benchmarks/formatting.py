@@ -2,6 +2,8 @@
 
 import numpy as np
 
+SCORES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "macro_f1": "macro-F1"}
+
 
 def deviation(values):
     """Return the standard deviation over seeds; NaN for a single value, which no figure draws."""
@@ -61,3 +63,11 @@ def table(heads, rows, n_words=1):
 def fold(title, body):
     """Put a part of a page behind a fold that opens by a click."""
     return f'<details markdown="1">\n<summary>{title}</summary>\n\n{body}\n\n</details>'
+
+
+def score_folds(title, table_of):
+    """Put a table per score behind folds; `table_of` returns it for a field of the records."""
+    return "\n\n".join(
+        fold(title if field == "accuracy" else f"{title}: {name}", table_of(field))
+        for field, name in SCORES.items()
+    )

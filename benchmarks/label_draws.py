@@ -86,9 +86,9 @@ def run(dataset, draw, form, seed):
     return scores(model.transduction_, dataset.labels, ~is_drawn) | {"label_ratio": LABEL_RATIO}
 
 
-def draws_table():
+def draws_table(field="accuracy"):
     """Mean percentages by draw, form and data set, over the seeds that all forms have."""
-    found = by_dataset()
+    found = by_dataset(field)
     if not found:
         return NOTHING
     heads = [f"{dataset_title(name)} (n = {len(runs[EVERY[0]])})" for name, runs in found.items()]
@@ -123,11 +123,9 @@ def sentence():
     )
 
 
-def by_dataset():
+def by_dataset(field="accuracy"):
     """Percentages of the seeds that all forms have: {dataset: {(draw, form): [percent]}}."""
-    found = {
-        (r["dataset"], r["draw"], r["form"], r["seed"]): 100 * r["accuracy"] for r in read(RECORDS)
-    }
+    found = {(r["dataset"], r["draw"], r["form"], r["seed"]): 100 * r[field] for r in read(RECORDS)}
     complete = {}
     for name in DATASETS:
         seeds = [s for s in SEEDS if all((name, *place, s) in found for place in EVERY)]

@@ -37,9 +37,9 @@ def run(dataset, label_ratio, seed):
     return scores(forest.predict(features), dataset.labels, ~known)
 
 
-def means(datasets):
+def means(datasets, field="accuracy"):
     """Mean percentage over the data sets by label ratio; None where a split has no record."""
-    found = {(r["dataset"], r["label_ratio"], r["seed"]): r["accuracy"] for r in read(RECORDS)}
+    found = {(r["dataset"], r["label_ratio"], r["seed"]): r[field] for r in read(RECORDS)}
     by_ratio = {}
     for ratio in RATIOS:
         keys = [(dataset, ratio, seed) for dataset in datasets for seed in SEEDS]

@@ -28,7 +28,7 @@ import replication
 import training_costs
 import unseen_data
 from figure_files import save_figure
-from formatting import fold, spread, table
+from formatting import SCORES, fold, score_folds, spread, table
 from new_samples import RECORDS as NEW_SAMPLES
 from new_samples import VARIANTS
 from rich.console import Console
@@ -199,17 +199,23 @@ def few_label_parts():
         "answer": few_labels.answer(study),
         "short_table": few_labels.short_table(study),
         "few_labels_table": rows,
+        "few_labels_scores": "\n\n".join(
+            fold(name.capitalize(), few_labels.methods_table(study, field)[0])
+            for field, name in SCORES.items()
+            if field != "accuracy"
+        ),
         "few_labels_counts": counts,
         "n_counted": few_labels.n_counted(study),
+        "paper_numbers": few_labels.beside_paper(study, study_of("accuracy")),
         "losses": few_labels.largest_losses(study),
         "against_plain": few_labels.against_plain(study),
         "against_self_trained": few_labels.against_self_trained(study),
         "modules": few_labels.modules_sentence(study),
         "pseudo_label_parts": fold("All parts", pseudo_label_parts.parts_table()),
         "training_costs": training_costs.cost_table(),
-        "label_draws": fold("All draws", label_draws.draws_table()),
+        "label_draws": score_folds("All draws", label_draws.draws_table),
         "other_draws": label_draws.sentence(),
-        "unseen": fold("All methods and data sets", unseen_data.unseen_tables()),
+        "unseen": score_folds("All methods and data sets", unseen_data.unseen_tables),
         "unseen_sentence": unseen_data.sentence(),
         "new_samples_sentence": new_samples_sentence(),
         "as_printed": as_printed.readme_sentence(),

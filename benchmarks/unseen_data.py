@@ -118,13 +118,13 @@ def run(dataset, series, label_ratio, seed):
     return scores(model.transduction_, dataset.labels, ~is_known(labels))
 
 
-def compared(label_ratio):
+def compared(label_ratio, field="accuracy"):
     """Return the data sets that all methods have run on, and mean percentages by method."""
     found = {}
     for record in read(RECORDS):
         if record["label_ratio"] == label_ratio:
             place = found.setdefault((record["dataset"], record["series"]), {})
-            place[record["seed"]] = 100 * record["accuracy"]
+            place[record["seed"]] = 100 * record[field]
     names = [
         name
         for name in LOADERS
@@ -136,11 +136,11 @@ def compared(label_ratio):
     return names, rows
 
 
-def unseen_tables():
+def unseen_tables(field="accuracy"):
     """Mean percentages by method and data set per label ratio, with means and ranks."""
     tables = []
     for ratio in LABEL_RATIOS:
-        names, rows = compared(ratio)
+        names, rows = compared(ratio, field)
         if not names:
             continue
         ranks = average_ranks(np.array([rows[one] for one in RANKED]).T.tolist())

@@ -5,6 +5,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import daily_use
+import few_labels
 import few_labels_figure
 import pytest
 import result_pages
@@ -45,6 +46,16 @@ def test_page_of_results_begins_with_the_answer_and_a_figure():
     assert "largest losses" in second
     assert third.startswith("![")
     assert table.startswith("| method |")
+
+
+def test_readme_has_the_numbers_that_the_paper_reports():
+    accuracy = result_pages.study_of("accuracy")
+    sentence = few_labels.beside_paper(result_pages.study_of("few-labels"), accuracy)
+    assert sentence in PAGES[result_pages.ROOT / "README.md"]
+    named = re.search(r"With 10% labels, .* mean of (.*?) and (\w+);", sentence)
+    names = [*named[1].split(", "), named[2]]
+    reported = [accuracy.plan.paper[name]["mgcn-dns"][0.1][0] for name in names]
+    assert f"With 10% labels, the paper reports {sum(reported) / len(reported):.1f} " in sentence
 
 
 def test_tables_of_many_rows_are_behind_folds():
