@@ -24,7 +24,7 @@ from manyview.numerics import softmax
 FLOOR = 1e-3  # weight of the uniform distribution in a model's probabilities, which may be 0
 LEAST_FIRST = 0.05  # weight of the first model, so that it always counts
 ERROR_RATIO = 0.9  # of errors with all labels to errors without those that were hidden
-SHARPNESS = (0.25, 4.0)  # least and largest factor
+SHARPNESS = (0.25, 1.0)  # least and largest factor; it takes sureness away and adds none
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,8 @@ def match_sharpness(
 ) -> float:
     """Return what to multiply the logits of a fit by, to make it as sure as fits without labels.
 
+    A fit that is less sure than they are stays as it is.
+
         mean max softmax(factor * fitted) = 1 - error_ratio * (1 - mean max softmax(held))
 
     Shapes
@@ -168,10 +170,10 @@ def match_sharpness(
         return _mean_confidence(np.exp(log_factor) * fitted) - wanted
 
     low, high = np.log(SHARPNESS)
-    if excess(low) >= 0:
-        return SHARPNESS[0]
     if excess(high) <= 0:
         return SHARPNESS[1]
+    if excess(low) >= 0:
+        return SHARPNESS[0]
     return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
