@@ -16,7 +16,7 @@ def report(tmp_path_factory):
     return file
 
 
-def column(page, number, table="#what-to-do-next table.cards"):
+def column(page, number, table="#checks table.cards"):
     rows = page.locator(f"{table} tbody tr:not([hidden])")
     return [row.locator("th, td").nth(number).inner_text() for row in rows.all()]
 
@@ -54,7 +54,7 @@ def test_samples_to_check_come_sorted_cut_and_searchable(report, open_page):
     assert len(shown) == 8
     probabilities = [float(text.split()[-1]) for text in shown]
     assert probabilities == sorted(probabilities)
-    prediction = page.locator("#what-to-do-next .cards th", has_text="prediction")
+    prediction = page.locator("#checks .cards th", has_text="prediction")
     assert prediction.get_attribute("aria-sort") == "ascending"
     first = column(page, 0)[0]
     page.get_by_role("button", name="Show all 30").click()
@@ -179,7 +179,7 @@ def test_narrow_screen_does_not_scroll_sideways(report, open_page, width):
     )
     assert wide == []
     if width < 640:
-        assert style_of(page, "#what-to-do-next .cards tbody tr", "display") == "block"
+        assert style_of(page, "#checks .cards tbody tr", "display") == "block"
 
 
 def test_print_shows_every_row_and_no_controls(report, open_page):
@@ -187,7 +187,7 @@ def test_print_shows_every_row_and_no_controls(report, open_page):
     page.emulate_media(media="print")
     assert not page.locator("button.theme").is_visible()
     assert not page.locator("#map .choice").is_visible()
-    assert page.locator("#what-to-do-next .cards tbody tr").last.is_visible()
+    assert page.locator("#checks .cards tbody tr").last.is_visible()
 
 
 def test_names_from_the_data_are_shown_as_they_are(report, open_page):
@@ -201,8 +201,8 @@ def test_names_from_the_data_are_shown_as_they_are(report, open_page):
 
 def test_page_reads_without_a_script(report, open_page):
     page = open_page(report, java_script_enabled=False)
-    assert page.locator("#what-to-do-next .cards tbody tr").count() == 30
-    assert page.locator("#what-to-do-next .cards tbody tr").last.is_visible()
+    assert page.locator("#checks .cards tbody tr").count() == 30
+    assert page.locator("#checks .cards tbody tr").last.is_visible()
     assert not page.locator("button.theme").is_visible()
     assert page.locator("#map .marks > *").count() == 60
 

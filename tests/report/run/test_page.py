@@ -19,8 +19,8 @@ from manyview.report.run.page import report_files, run_page, uncertain_below
 
 MOST_BYTES = 2_000_000
 HEADINGS = [
-    "What to do next", "Classes", "Map", "Samples", "Confusions", "Probabilities", "Reliability",
-    "Views", "Columns", "Graph", "Training", "Settings",
+    "What to do next", "Classes", "Checks", "Map", "Samples", "Confusions", "Probabilities",
+    "Reliability", "Views", "Columns", "Graph", "Training", "Settings",
 ]  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def test_page_of_every_method_is_whole(fitted, name):
     )
     headings = parts.text("h2")
     assert [one for one in HEADINGS if one in headings] == headings
-    assert {"What to do next", "Map", "Samples", "Classes", "Views"} <= set(headings)
+    assert {"What to do next", "Classes", "Checks", "Map", "Samples", "Views"} <= set(headings)
 
 
 def made_up_fit(n_samples, n_classes, n_views=6):
