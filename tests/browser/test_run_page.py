@@ -1,5 +1,7 @@
 """The page of a run in a real browser: interactive, in both themes, on a phone."""
 
+import re
+
 import pytest
 from pages import fit_nasty, run_of
 
@@ -188,6 +190,23 @@ def test_print_shows_every_row_and_no_controls(report, open_page):
     assert not page.locator("button.theme").is_visible()
     assert not page.locator("#map .choice").is_visible()
     assert page.locator("#checks .cards tbody tr").last.is_visible()
+
+
+def test_paper_has_no_sort_marks_nothing_to_click_and_nothing_wider_than_it(report, open_page):
+    page = open_page(report, width=680)  # A4 without its margins
+    page.emulate_media(media="print")
+    heading = page.locator("#checks thead button").first
+    assert heading.evaluate("one => getComputedStyle(one, '::after').content") == "none"
+    assert not page.locator("#samples").is_visible()
+    assert not page.get_by_text("Click a point").is_visible()
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll("main *")]
+          .filter((one) => !one.closest("svg, .unseen") && one.checkVisibility())
+          .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+          .map((one) => one.tagName + " " + one.className)"""
+    )
+    assert wide == []
+    assert len(re.findall(rb"/Type /Page\b", page.pdf(format="A4"))) < 12
 
 
 def test_names_from_the_data_are_shown_as_they_are(report, open_page):

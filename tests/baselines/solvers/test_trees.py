@@ -196,3 +196,19 @@ def test_arrays_that_are_no_trees_are_refused(table):
     for changes in no_trees(forest).values():
         with pytest.raises(ValueError, match=r"tree|node"):
             replace(forest, **changes).check(7, 3)
+
+
+def test_use_of_columns_counts_a_comparison_half_as_much_as_the_one_before():
+    leaf = -1
+    tree = trees.Nodes(  # column 0, then column 2 on the right side
+        column=np.array([0, leaf, 2, leaf, leaf]),
+        threshold=np.zeros(5),
+        left=np.array([1, leaf, 3, leaf, leaf]),
+        right=np.array([2, leaf, 4, leaf, leaf]),
+        nan_left=np.zeros(5, dtype=bool),
+        values=np.zeros((5, 2)),
+    )
+    stump = trees.Nodes(*(one[[1]] for one in tree))
+    use = trees.join_trees([tree, tree, stump]).column_use(4)
+    np.testing.assert_allclose(use, [2 / 3, 0, 1 / 3, 0])
+    np.testing.assert_array_equal(trees.join_trees([stump]).column_use(2), [0, 0])

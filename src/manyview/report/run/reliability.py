@@ -119,7 +119,13 @@ def _reliability_chart(chances: np.ndarray, truth: np.ndarray) -> Markup:
         "Accuracy by probability",
         places,
         [
-            Series("accuracy, with its 95% interval", right, *zip(*ends, strict=True), True),
+            Series(
+                "accuracy, with its 95% interval",
+                right,
+                low=[low for low, _ in ends],
+                high=[high for _, high in ends],
+                has_dots=True,
+            ),
             Series("perfect calibration", places, is_reference=True),
         ],
         x_name="probability of the prediction",
