@@ -645,6 +645,7 @@ def test_next_steps_of_a_report_run_as_printed(manyview, tables, here):
     (here / "mine" / "next.csv").write_text("\n".join(["id,animal", *filled]))
     assert manyview(*again[1:])[0] == 0
     before, after = (
-        json.loads((here / folder / "run.json").read_text())["split"] for folder in ("mine", "mine-2")
+        json.loads((here / folder / "run.json").read_text())["split"]
+        for folder in ("mine", "mine-2")
     )
     assert after["n_labeled"] == before["n_labeled"] + 10
