@@ -629,16 +629,23 @@ def test_report_links_files_that_lie_beside_it(manyview, shapes, here, method):
     assert anchors <= {found["id"] for _, found in parts.elements if "id" in found}
 
 
-def test_next_steps_of_a_report_run_as_printed(manyview, tables, here):
-    fit = ("fit", "old", "--labels", "animals.csv", "--out", "mine", "-p", "max_epochs=2")
-    assert manyview(*fit, "--missing", "impute")[0] == 0
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_next_steps_of_a_report_run_as_printed(manyview, tables, here, in_folder):
+    if in_folder:
+        (here / "animals.csv").rename(here / "old" / "labels.csv")
+    labels = () if in_folder else ("--labels", "animals.csv")
+    fit = ("fit", "old", *labels, "--out", "mine", "-p", "max_epochs=2", "--missing", "impute")
+    assert manyview(*fit)[0] == 0
     page = (here / "mine" / "report.html").read_text(encoding="utf-8")
     codes = [
         html.unescape(re.sub("<[^>]*>", "", one)) for one in re.findall("<code>(.*?)</code>", page)
     ]
     propose, again = (shlex.split(one) for one in codes if not one.startswith("manyview audit"))
     assert propose[:3] == ["manyview", "propose", "mine"]
-    assert manyview(*propose[1:])[0] == 0
+    code, printed, _ = manyview(*propose[1:])
+    assert code == 0
+    own = here / "old" / "labels.csv" if in_folder else "animals.csv"
+    assert f"--labels {own} --labels mine/next.csv" in " ".join(printed.split())
     proposed = rows_of((here / "mine" / "next.csv").read_text())
     assert len(proposed) == 10
     filled = [f"{row['id']},{tables[int(row['id'][1:])]}" for row in proposed]
@@ -649,3 +656,11 @@ def test_next_steps_of_a_report_run_as_printed(manyview, tables, here):
         for folder in ("mine", "mine-2")
     )
     assert after["n_labeled"] == before["n_labeled"] + 10
+
+
+def test_labels_inside_the_data_are_not_replaced_by_the_next_step(manyview, here, tiny_views):
+    np.savez(here / "few.npz", **tiny_views.views, y=tiny_views.known_labels)
+    assert manyview("fit", "few.npz", "--out", "mine", "--method", "knn")[0] == 0
+    page = (here / "mine" / "report.html").read_text(encoding="utf-8")
+    assert "add its labels to those of your data, and fit again." in page
+    assert "manyview fit" not in re.sub("<[^>]*>", "", page)

@@ -51,6 +51,8 @@ def run_command(verb: str, folder: Path, *words: str) -> str:
 def add_labels_command(asked: RunSettings, file: Path, folder: Path) -> str:
     """Return the command that fits again into `folder`, with the labels of one more file.
 
+    Empty where the labels are in the data themselves: a file of labels would replace them.
+
     Examples
     --------
     >>> from manyview.runs.sources import DataSource
@@ -58,8 +60,9 @@ def add_labels_command(asked: RunSettings, file: Path, folder: Path) -> str:
     >>> add_labels_command(asked, Path("next.csv"), Path("runs/2"))
     'manyview fit farm --labels a.csv --labels next.csv --out runs/2'
     """
-    labels = asked.source.labels
-    given = [] if labels is None else [labels] if isinstance(labels, str) else list(labels)
+    given = asked.source.label_files()
+    if not given:
+        return ""
     source = replace(asked.source, labels=[*given, str(file)])
     params = {
         name: value

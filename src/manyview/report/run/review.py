@@ -122,7 +122,12 @@ def _steps(run: Run, facts: SampleFacts, n_doubted: int) -> list[Step]:
         steps.append(Step(more, propose))
         if run.settings.label_ratio is None:  # otherwise labels are known, and hidden to score
             again = add_labels_command(run.settings, next_file, next_folder(folder))
-            steps.append(Step("Fill in the file and fit again.", again))
+            merge = (
+                "Fill in the file"
+                if again
+                else "Fill in the file, add its labels to those of your data,"
+            )
+            steps.append(Step(f"{merge} and fit again.", again))
     elif n_open:
         steps.append(Step(more, f"manyview.propose_labels(model, {n_next})"))
     if n_open:
