@@ -33,7 +33,7 @@ SHOTS = {
     "penguins": ("top", "checks", "reliability", "views", "columns"),
 }
 THEMES = ("light", "dark")
-WIDTH, HEIGHT = 1000, 1180
+WIDTH, HEIGHT, MARGIN = 1000, 1180, 24
 N_CHECKED = 4  # samples that a picture of the checks shows
 
 
@@ -64,15 +64,18 @@ def shoot(page: Page, part: str, path: Path) -> None:
     started = path.with_name(f".{path.name}")
     if part == "top":
         page.screenshot(path=started)
-    elif part == "checks":
-        end = page.locator("#checks .cards tbody tr").nth(N_CHECKED - 1).bounding_box()
-        start = page.locator("#checks").bounding_box()
-        assert start is not None
-        assert end is not None
-        height = end["y"] + end["height"] - start["y"]
-        page.screenshot(path=started, clip={**start, "height": height}, full_page=True)
     else:
-        page.locator(f"#{part}").screenshot(path=started)
+        first = page.locator(f"#{part} h2").bounding_box()
+        rows = page.locator("#checks .cards tbody tr")
+        last = (
+            rows.nth(N_CHECKED - 1) if part == "checks" else page.locator(f"#{part}")
+        ).bounding_box()
+        assert first is not None
+        assert last is not None
+        below = 0 if part == "checks" else MARGIN  # no piece of the next row
+        top, bottom = first["y"] - MARGIN, last["y"] + last["height"] + below
+        around = {"x": 0, "y": top, "width": WIDTH, "height": bottom - top}
+        page.screenshot(path=started, clip=around, full_page=True)
     started.replace(path)
 
 
