@@ -1,5 +1,6 @@
 """The page of a run: whole, safe and small, whatever the method and the names."""
 
+import re
 from dataclasses import replace
 from time import perf_counter
 from types import SimpleNamespace
@@ -218,13 +219,36 @@ def test_page_of_fifty_thousand_samples_is_below_two_megabytes(n_classes, n_lett
     assert len(page.encode()) < MOST_BYTES
 
 
-def test_two_classes_have_no_band_below_chance_and_no_truth_where_there_is_none():
+def test_page_opens_with_the_result_then_steps_classes_and_checks_and_no_row_of_signs(fitted):
+    page = page_of(*fitted)
+    parts = parts_of(page)
+    assert parts.text("h2")[:3] == ["What to do next", "Classes", "Checks"]
+    opening = page[page.index("<h1>") : page.index('<section id="what-to-do-next"')]
+    assert "samples</b> were labeled from 12 known labels." in opening
+    words = re.sub("<[^>]*>", " ", page[page.index("<h1>") : page.index('<section id="map"')])
+    assert not re.search(r"[+\u2212-]\d\.\d\d", words)
+    assert "Looks like sample" in words
+
+
+def test_tile_of_two_classes_counts_predictions_nearer_to_chance_than_to_one():
     data, labels, model = made_up_fit(200, 2)
-    known = run_page(run_of(data, labels, model), data, labels, model)
-    data = replace(data, labels=labels)
-    page = run_page(run_of(data, labels, model), data, labels, model)
+    model.label_distributions_[:, 0] = np.linspace(0, 1, 200)
+    model.label_distributions_[:, 1] = 1 - model.label_distributions_[:, 0]
+    page = page_of(data, labels, model)
+    parts = parts_of(page)
+    figures = dict(zip(parts.text("dt"), parts.text("strong"), strict=False))
+    open_rows = np.array([label is None for label in labels])
+    below = (model.label_distributions_.max(axis=1) < 0.75) & open_rows
+    assert figures["to check"] == str(below.sum())
+    assert below.sum() > 50
+    assert "probability below 0.75" in page
     assert "below 0.5" not in page
-    assert "below 0.75" in page
-    assert "by true class" in known
-    assert "by true class" not in page
-    assert "truth" not in parts_of(page).text("th")
+
+
+def test_no_column_of_the_truth_where_there_is_none():
+    data, labels, model = made_up_fit(200, 2)
+    known = parts_of(page_of(data, labels, model)).text("th")
+    assert {"truth", "by true class", "true", "recall"} <= set(known)
+    data = replace(data, labels=labels)
+    headings = parts_of(page_of(data, labels, model)).text("th")
+    assert not {"truth", "by true class", "by the truth", "true", "recall"} & set(headings)
