@@ -32,7 +32,7 @@ def table(rng):
 
 def test_forest_is_scikit_learns(table):
     values, labels = table
-    ordered, of_order = _sorted_rows(values[:60], labels[:60])
+    ordered, of_order, _ = _sorted_rows(values[:60], labels[:60])
     reference = RandomForestClassifier(40, random_state=3).fit(ordered, of_order)
     forest = grow_forest(values[:60], labels[:60], seed=3, n_estimators=40)
     np.testing.assert_array_equal(forest.mean(values), reference.predict_proba(values))
@@ -51,7 +51,7 @@ def test_held_out_predictions_are_those_of_trees_that_did_not_draw_the_row(
     )
     weights = None if class_weight is None else dict(enumerate(class_weight))
     reference = RandomForestClassifier(n_estimators, random_state=3, class_weight=weights)
-    ordered, of_order = _sorted_rows(values, labels)
+    ordered, of_order, _ = _sorted_rows(values, labels)
     reference.fit(ordered, of_order)
     n_never = 0
     for row, sample in enumerate(values):
@@ -86,7 +86,7 @@ def test_held_out_predictions_follow_the_rows_when_they_are_renumbered(table, rn
 def test_boosting_is_scikit_learns(table, n_classes):
     values, labels = table
     kept = np.flatnonzero(labels < n_classes)[:50]
-    ordered, of_order = _sorted_rows(values[kept], labels[kept])
+    ordered, of_order, _ = _sorted_rows(values[kept], labels[kept])
     settings = {"max_iter": 12, "min_samples_leaf": 2}
     reference = HistGradientBoostingClassifier(early_stopping=False, random_state=0, **settings)
     reference.fit(ordered, of_order)
