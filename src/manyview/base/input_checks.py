@@ -192,9 +192,9 @@ def check_sample_weight(
     totals = np.bincount(y_encoded[known], weights[known])
     if not (totals > 0).all():
         raise InputError(
-            f"sample_weight must be above 0 for a labeled sample of every class; "
-            f"{int((totals <= 0).sum())} of {len(totals)} classes have none. Mark samples whose "
-            "label should not count as unknown instead.",
+            "sample_weight must not be zero for all labeled samples of a class; it is for "
+            f"{int((totals <= 0).sum())} of {len(totals)} classes. Mark labels that should not "
+            "count as unknown instead.",
             parameter="sample_weight",
         )
     return weights

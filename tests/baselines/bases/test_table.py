@@ -107,7 +107,7 @@ def test_weights_with_an_index_are_matched_to_the_samples(tiny_views, rng):
         (np.full(60, -1.0), "at least 0"),
         (np.full(60, np.nan), "at least 0"),
         (["heavy"] * 60, "at least 0"),
-        (np.zeros(60), "3 of 3 classes have none"),
+        (np.zeros(60), "it is for 3 of 3 classes"),
     ],
 )
 def test_wrong_weights_are_refused(tiny_views, weights, message):
