@@ -1,5 +1,6 @@
 """The documentation as a site: it builds strictly, asks nobody for anything, and is complete."""
 
+import ast
 import importlib.util
 import re
 import sys
@@ -167,11 +168,32 @@ def test_selection_removes_some_edges_and_keeps_most(pictures):
     assert before / 2 < after < before
 
 
-def test_screenshots_are_those_the_tutorial_shows():
+def test_screenshots_of_reports_are_those_the_pages_show_in_light_and_dark():
     stored = {path.name for path in (DOCS / "figures").glob("report-*.png")}
-    assert stored == set(re.findall(r"figures/(report-[\w-]+\.png)", text_of("tutorial.md")))
-    named = re.search(r"^SHOTS = \{(.*?)\}", (MAKING / "report_shots.py").read_text(), re.M)[1]
-    assert stored == {f"report-{name}.png" for name in re.findall(r'"(\w+)":', named)}
+    pages = text_of("tutorial.md") + text_of("howto/report.md")
+    shown = re.findall(r"figures/(report-[\w-]+-(light|dark)\.png)#only-(light|dark)\)", pages)
+    assert all(theme == only for _, theme, only in shown)
+    assert stored == {name for name, _, _ in shown}
+    script = ast.parse((MAKING / "report_shots.py").read_text())
+    shots, themes = (
+        ast.literal_eval(one.value)
+        for one in script.body
+        if isinstance(one, ast.Assign) and getattr(one.targets[0], "id", "") in ("SHOTS", "THEMES")
+    )
+    drawn = ((name, part, theme) for name in shots for part in shots[name] for theme in themes)
+    assert stored == {f"report-{name}-{part}-{theme}.png" for name, part, theme in drawn}
+    assert set(shots) == {"digits", "penguins"}
+
+
+def test_screenshots_of_a_notebook_are_shown_in_light_and_dark():
+    stored = {path.name for path in (DOCS / "figures").glob("notebook-*.png")}
+    page = text_of("howto/notebook.md")
+    shown = re.findall(r"figures/(notebook-\w+-(light|dark)\.png)#only-(light|dark)\)", page)
+    assert all(theme == only for _, theme, only in shown)
+    assert stored == {name for name, _, _ in shown}
+    parts = {name.rsplit("-", 1)[0] for name in stored}
+    assert stored == {f"{part}-{theme}.png" for part in parts for theme in ("light", "dark")}
+    assert {"notebook-model", "notebook-views", "notebook-explanation", "notebook-report"} == parts
 
 
 def test_pictures_of_the_gallery_are_what_its_blocks_draw(tmp_path):

@@ -57,7 +57,7 @@ def main(folder: Path) -> None:
                 file = Path(scratch) / f"{name}-{theme}.html"
                 file.write_text(cell(output, theme), encoding="utf-8")
                 page = browser.new_page(
-                    viewport={"width": WIDTH, "height": 500}, color_scheme=theme
+                    viewport={"width": WIDTH, "height": 900}, color_scheme=theme
                 )
                 page.goto(file.as_uri())
                 started = folder / f".notebook-{name}-{theme}.png"

@@ -55,7 +55,7 @@ def test_propose_says_what_it_wrote(manyview, here, run):
     assert out.endswith("""\
 
 File        next one.csv
-            fill in the column label, then fit again with --labels 'next one.csv' added
+            fill in the column label, add the labels to those of the data, and fit again
 """)
     out = manyview("propose", run, "-n", "6", "--out", "next one.csv")[1]
     assert "File        next one.csv (in place of one without labels)\n" in out

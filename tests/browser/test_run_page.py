@@ -1,5 +1,7 @@
 """The page of a run in a real browser: interactive, in both themes, on a phone."""
 
+import re
+
 import pytest
 from pages import fit_nasty, run_of
 
@@ -16,7 +18,7 @@ def report(tmp_path_factory):
     return file
 
 
-def column(page, number, table="#what-to-do-next table.cards"):
+def column(page, number, table="#checks table.cards"):
     rows = page.locator(f"{table} tbody tr:not([hidden])")
     return [row.locator("th, td").nth(number).inner_text() for row in rows.all()]
 
@@ -54,7 +56,7 @@ def test_samples_to_check_come_sorted_cut_and_searchable(report, open_page):
     assert len(shown) == 8
     probabilities = [float(text.split()[-1]) for text in shown]
     assert probabilities == sorted(probabilities)
-    prediction = page.locator("#what-to-do-next .cards th", has_text="prediction")
+    prediction = page.locator("#checks .cards th", has_text="prediction")
     assert prediction.get_attribute("aria-sort") == "ascending"
     first = column(page, 0)[0]
     page.get_by_role("button", name="Show all 30").click()
@@ -179,7 +181,7 @@ def test_narrow_screen_does_not_scroll_sideways(report, open_page, width):
     )
     assert wide == []
     if width < 640:
-        assert style_of(page, "#what-to-do-next .cards tbody tr", "display") == "block"
+        assert style_of(page, "#checks .cards tbody tr", "display") == "block"
 
 
 def test_print_shows_every_row_and_no_controls(report, open_page):
@@ -187,7 +189,24 @@ def test_print_shows_every_row_and_no_controls(report, open_page):
     page.emulate_media(media="print")
     assert not page.locator("button.theme").is_visible()
     assert not page.locator("#map .choice").is_visible()
-    assert page.locator("#what-to-do-next .cards tbody tr").last.is_visible()
+    assert page.locator("#checks .cards tbody tr").last.is_visible()
+
+
+def test_paper_has_no_sort_marks_nothing_to_click_and_nothing_wider_than_it(report, open_page):
+    page = open_page(report, width=680)  # A4 without its margins
+    page.emulate_media(media="print")
+    heading = page.locator("#checks thead button").first
+    assert heading.evaluate("one => getComputedStyle(one, '::after').content") == "none"
+    assert not page.locator("#samples").is_visible()
+    assert not page.get_by_text("Click a point").is_visible()
+    wide = page.evaluate(
+        """() => [...document.querySelectorAll("main *")]
+          .filter((one) => !one.closest("svg, .unseen") && one.checkVisibility())
+          .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
+          .map((one) => one.tagName + " " + one.className)"""
+    )
+    assert wide == []
+    assert len(re.findall(rb"/Type /Page\b", page.pdf(format="A4"))) < 12
 
 
 def test_names_from_the_data_are_shown_as_they_are(report, open_page):
@@ -201,8 +220,8 @@ def test_names_from_the_data_are_shown_as_they_are(report, open_page):
 
 def test_page_reads_without_a_script(report, open_page):
     page = open_page(report, java_script_enabled=False)
-    assert page.locator("#what-to-do-next .cards tbody tr").count() == 30
-    assert page.locator("#what-to-do-next .cards tbody tr").last.is_visible()
+    assert page.locator("#checks .cards tbody tr").count() == 30
+    assert page.locator("#checks .cards tbody tr").last.is_visible()
     assert not page.locator("button.theme").is_visible()
     assert page.locator("#map .marks > *").count() == 60
 

@@ -3,6 +3,7 @@
 import json
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -162,21 +163,26 @@ def test_script_of_a_shell_is_shown(shell, words):
     assert f"_MANYVIEW_COMPLETE=complete_{shell}" in run.stdout
 
 
-def test_bash_completes_with_the_installed_script(here):
-    """The script of `--install-completion`, in a bash that has a `manyview`."""
-    (here / "bin").mkdir()
-    command = here / "bin" / "manyview"
+def installed(shell, home):
+    """Install the script for a shell that has a `manyview`; returns the environment."""
+    (home / "bin").mkdir()
+    command = home / "bin" / "manyview"
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m manyview "$@"\n')
     command.chmod(0o755)
     environment = os.environ | {
-        "HOME": str(here),
+        "HOME": str(home),
         "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
         "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
     }
     subprocess.run(
-        ["manyview", "--install-completion", "bash"],
+        ["manyview", "--install-completion", shell],
         env=environment, check=True, timeout=60, capture_output=True,
     )  # fmt: skip
+    return environment
+
+
+def test_bash_completes_with_the_installed_script(here):
+    environment = installed("bash", here)
     assert (here / ".bashrc").exists()
     script = (
         f"source {here}/.bash_completions/manyview.sh\n"
@@ -188,6 +194,20 @@ def test_bash_completes_with_the_installed_script(here):
         text=True,
     )  # fmt: skip
     assert run.stdout == "ssgcn\n"
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+def test_fish_completes_with_the_installed_script(here):
+    environment = installed("fish", here)
+    script = here / ".config" / "fish" / "completions" / "manyview.fish"
+    lines = "source {}; complete -C 'manyview fit digits --method ssg'; complete -C {}"
+    run = subprocess.run(
+        ["fish", "--no-config", "-c", lines.format(script, "'manyview fit digi'")],
+        env=environment, check=True, timeout=60, capture_output=True, text=True,
+    )  # fmt: skip
+    first, second = run.stdout.splitlines()
+    assert first == "ssgcn"
+    assert second.startswith("digits\t")
 
 
 def test_names_of_parameters_are_those_of_the_methods():

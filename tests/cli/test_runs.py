@@ -2,9 +2,11 @@
 
 import csv
 import errno
+import html
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pages import parts_of
 
 from manyview.data.catalog.cards import CATALOG
 from manyview.estimators.manyview import ManyviewClassifier
@@ -611,3 +614,53 @@ def test_verbose_tells_settings_on_standard_error(manyview, shapes, here):
     code, out, err = manyview("predict", "runs/shapes-knn-seed0", shapes, "-v", "--json")
     assert json.loads(out)
     assert f"Model: runs/shapes-knn-seed0; data: {here.resolve() / shapes}" in err
+
+
+@pytest.mark.parametrize("method", ["manyview", "knn"])
+def test_report_links_files_that_lie_beside_it(manyview, shapes, here, method):
+    options = QUICK if method == "manyview" else ()
+    fit = ("fit", shapes, "--label-ratio", 0.2, "--method", method, "--out", "r", *options)
+    assert manyview(*fit)[0] == 0
+    parts = parts_of((here / "r" / "report.html").read_text(encoding="utf-8"))
+    links = {one["href"] for one in parts.all("a") if not one["href"].startswith("#")}
+    assert links == {"predictions.csv", "run.json", "history.csv"}
+    assert all((here / "r" / name).is_file() for name in links)
+    anchors = {one["href"][1:] for one in parts.all("a") if one["href"].startswith("#")}
+    assert anchors <= {found["id"] for _, found in parts.elements if "id" in found}
+
+
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_next_steps_of_a_report_run_as_printed(manyview, tables, here, in_folder):
+    if in_folder:
+        (here / "animals.csv").rename(here / "old" / "labels.csv")
+    labels = () if in_folder else ("--labels", "animals.csv")
+    fit = ("fit", "old", *labels, "--out", "mine", "-p", "max_epochs=2", "--missing", "impute")
+    assert manyview(*fit)[0] == 0
+    page = (here / "mine" / "report.html").read_text(encoding="utf-8")
+    codes = [
+        html.unescape(re.sub("<[^>]*>", "", one)) for one in re.findall("<code>(.*?)</code>", page)
+    ]
+    propose, again = (shlex.split(one) for one in codes if not one.startswith("manyview audit"))
+    assert propose[:3] == ["manyview", "propose", "mine"]
+    code, printed, _ = manyview(*propose[1:])
+    assert code == 0
+    own = here / "old" / "labels.csv" if in_folder else "animals.csv"
+    assert f"--labels {own} --labels mine/next.csv" in " ".join(printed.split())
+    proposed = rows_of((here / "mine" / "next.csv").read_text())
+    assert len(proposed) == 10
+    filled = [f"{row['id']},{tables[int(row['id'][1:])]}" for row in proposed]
+    (here / "mine" / "next.csv").write_text("\n".join(["id,animal", *filled]))
+    assert manyview(*again[1:])[0] == 0
+    before, after = (
+        json.loads((here / folder / "run.json").read_text())["split"]
+        for folder in ("mine", "mine-2")
+    )
+    assert after["n_labeled"] == before["n_labeled"] + 10
+
+
+def test_labels_inside_the_data_are_not_replaced_by_the_next_step(manyview, here, tiny_views):
+    np.savez(here / "few.npz", **tiny_views.views, y=tiny_views.known_labels)
+    assert manyview("fit", "few.npz", "--out", "mine", "--method", "knn")[0] == 0
+    page = (here / "mine" / "report.html").read_text(encoding="utf-8")
+    assert "add its labels to those of your data, and fit again." in page
+    assert "manyview fit" not in re.sub("<[^>]*>", "", page)

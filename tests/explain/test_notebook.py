@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from models import mgcn_dns
+from models import manyview, mgcn_dns
 from pages import fit_nasty, parts_of
 
 from manyview.explain.records import ViewEffects
@@ -102,3 +102,13 @@ def test_view_effects_without_labels_have_no_accuracy(model):
     effects = ViewEffects(model.view_effects([-1] * 60))
     assert "accuracy" not in repr(effects)
     assert "accuracy" not in effects._repr_html_()
+
+
+def test_columns_are_listed_only_where_they_are_known(shared_views):
+    model = manyview(max_epochs=5, random_state=0)
+    model.fit(shared_views.views, shared_views.known_labels)
+    assert model.table_learners_
+    assert "columns that count most" not in model.explain(7)._repr_html_()
+    html = model.explain(7, shared_views.views)._repr_html_()
+    assert "columns that count most" in html
+    assert "Contributions of classifiers" in html

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from models import manyview
 from sklearn import metrics
 
 from manyview import METHODS, ConfusionMatrixDisplay, InputError
@@ -57,12 +58,29 @@ def test_many_classes_have_no_numbers(model, shared_views, rng):
     assert display.text_ is not None
 
 
+def test_without_labels_those_count_that_the_fit_hid_in_turn(model):
+    display = ConfusionMatrixDisplay.from_estimator(model)
+    crossed = model.cross_fit_
+    assert len(crossed.samples) == 12
+    expected = metrics.confusion_matrix(crossed.y_encoded, crossed.probabilities.argmax(axis=1))
+    np.testing.assert_array_equal(display.confusion_matrix, expected)
+
+
 def test_labels_that_score_nothing_are_refused(model, shared_views):
     with pytest.raises(InputError, match="did not see"):
         ConfusionMatrixDisplay.from_estimator(model, y=shared_views.known_labels)
-    with pytest.raises(InputError, match="hides them in turn"):
-        ConfusionMatrixDisplay.from_estimator(model)
     with pytest.raises(InputError, match="true labels of X"):
         ConfusionMatrixDisplay.from_estimator(model, shared_views.views)
     with pytest.raises(InputError, match="one label for each of the 60"):
         ConfusionMatrixDisplay.from_estimator(model, y=[0, 1])
+
+
+def test_fit_that_hid_no_label_cannot_score_itself(plain, shared_views):
+    with pytest.raises(InputError, match="hides them in turn"):
+        ConfusionMatrixDisplay.from_estimator(plain)
+    one_per_class = np.full(60, -1)
+    first = [np.flatnonzero(shared_views.labels == label)[0] for label in (0, 1, 2)]
+    one_per_class[first] = [0, 1, 2]
+    model = manyview(max_epochs=2, random_state=0).fit(shared_views.views, one_per_class)
+    with pytest.raises(InputError, match="two or more labels per class"):
+        ConfusionMatrixDisplay.from_estimator(model)

@@ -1,4 +1,5 @@
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,8 @@ import typer
 from manyview.cli.app import app
 from manyview.data.io.reading import ReadOptions
 from manyview.errors import DataFileError
-from manyview.report.commands import fit_command, settings_lines
-from manyview.runs.settings import RunSettings
+from manyview.report.commands import add_labels_command, fit_command, settings_lines
+from manyview.runs.settings import RunSettings, parse_params
 from manyview.runs.sources import DataSource
 
 FULL = RunSettings(
@@ -36,6 +37,20 @@ def test_command_parses_to_the_settings_it_was_made_from():
     assert (values["label_ratio"], values["protocol"], values["seed"]) == (0.5, "random", 3)
     assert values["method"] == "knn"
     assert values["params"] == Path("tuned here/tuning.json")
+
+
+def test_command_with_more_labels_repeats_parameters_once():
+    params = {"missing": "impute", "n_neighbors": 5, "class_weight": {"cow": 2.5, 7: 1}, "p": None}
+    asked = replace(FULL, label_ratio=None, params=params)
+    command = add_labels_command(asked, Path("a run/next.csv"), Path("a run-2"))
+    assert command.count("impute") == 1
+    _, verb, *words = shlex.split(command)
+    values = typer.main.get_command(app).commands[verb].make_context(verb, words).params
+    assert list(values["labels"]) == ["y 1.csv", "y2.csv", "a run/next.csv"]
+    assert str(values["out"]) == "a run-2"
+    assert parse_params(values["param"]) == {
+        name: value for name, value in params.items() if name != "missing"
+    }
 
 
 def test_defaults_are_left_out():

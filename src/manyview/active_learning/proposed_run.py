@@ -26,7 +26,7 @@ class Proposal:
     """Samples to label next, most useful first, with their predicted labels.
 
     `n_unlabeled` counts all samples without a label. `header` names the columns of the file to fill
-    in, as in the file of labels of the run.
+    in, as in the file of labels of the run. `label_files` are those that the run has read.
     """
 
     folder: Path
@@ -36,6 +36,7 @@ class Proposal:
     labels: np.ndarray
     probabilities: np.ndarray
     header: tuple[str, str] = HEADER
+    label_files: tuple[str, ...] = ()
 
     def rows(self) -> Iterator[tuple[str, Any, float]]:
         """Return (sample id, predicted label, its probability), in order."""
@@ -74,6 +75,7 @@ def propose_for_run(folder: Path, n: int, *, strategy: str = "coverage") -> Prop
         model.transduction_[rows],
         model.label_distributions_[rows].max(axis=1),
         own_header(folder),
+        tuple(map(str, _label_files(read_record(folder)))),
     )
 
 
@@ -85,8 +87,7 @@ def own_header(folder: Path) -> tuple[str, str]:
     record = read_record(folder)
     settings = record.get("settings")
     asked: dict[str, Any] = settings if isinstance(settings, dict) else {}
-    labels = asked.get("labels")
-    files = [labels] if isinstance(labels, str) else labels or _found_labels(record)
+    files = _label_files(record)
     names = {name: asked.get(name) for name in ("id_column", "label_column")}
     for file in files:
         try:
@@ -98,13 +99,17 @@ def own_header(folder: Path) -> tuple[str, str]:
     return str(names["id_column"] or "sample_id"), str(names["label_column"] or "label")
 
 
-def _found_labels(record: dict[str, Any]) -> list[Path]:
-    """Return the files of labels in the folder of the data."""
+def _label_files(record: dict[str, Any]) -> list[str]:
+    """Return the files of labels that a run has read: those given, or in the folder of the data."""
+    settings = record.get("settings")
+    labels = settings.get("labels") if isinstance(settings, dict) else None
+    if labels:
+        return [labels] if isinstance(labels, str) else list(labels)
     paths: list[str] = record["data"].get("paths") or []
     if len(paths) != 1 or not Path(paths[0]).is_dir():
         return []
     try:
-        return find_files([paths[0]]).label_paths
+        return [str(file) for file in find_files([paths[0]]).label_paths]
     except (ManyviewError, OSError):
         return []
 

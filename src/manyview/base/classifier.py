@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from manyview.base.input_checks import check_views_are_seen
+from manyview.base.input_checks import check_sample_weight, check_views_are_seen
 from manyview.base.model_checks import check_model, set_learned
 from manyview.base.notebook import NotebookMixin
 from manyview.base.persistence import damaged, learned_attributes, load_tree, save_tree
@@ -105,6 +105,9 @@ class MultiViewClassifier(
         y
             One label per sample; -1 where unknown, None or NaN among texts and objects.
         """
+        return self._fit_samples(X, y)
+
+    def _fit_samples(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         with self._restored_on_error():
             self.transductive_checksum_ = cache = None
             if isinstance(X, TransductiveViews):
@@ -116,9 +119,11 @@ class MultiViewClassifier(
             labels = align_labels(labels, None if cache is not None else views.sample_ids)
             self.classes_, y_encoded = check_labels(labels, len(views))
             check_views_are_seen(views, y_encoded)
+            weights = check_sample_weight(sample_weight, X, y_encoded, views.sample_ids)
             self._check_parameters(views)
             with callback_context(self, views, y_encoded) as callbacks:
-                self._fit(views, y_encoded, FitContext(callbacks, self._observer(), cache))
+                context = FitContext(callbacks, self._observer(), cache, weights)
+                self._fit(views, y_encoded, context)
                 self.y_ = y_encoded
                 predicted = self.label_distributions_.argmax(axis=1)
                 self.transduction_ = self.classes_[predicted]

@@ -7,7 +7,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from manyview.base.method_card import MethodCard
+from manyview.data.alignment import align_labels
 from manyview.data.column_encoders import ENCODERS
+from manyview.data.cross_validation import TransductiveViews
 from manyview.data.encoding import TableEncoder, encode_views, fit_encoders
 from manyview.data.imputing import fill_unknown, fit_fill_values
 from manyview.data.label_values import shown_names
@@ -153,3 +155,46 @@ def check_views_are_seen(views: MultiView, y_encoded: np.ndarray) -> None:
                 "alone.",
                 DataWarning,
             )
+
+
+def check_sample_weight(
+    given: Any, samples: Any, y_encoded: np.ndarray, sample_ids: np.ndarray | None
+) -> np.ndarray | None:
+    """Return the weight of each sample of a fit: [sample]; None without weights.
+
+    Parameters
+    ----------
+    given
+        One number per row of `samples`; with an index, matched to the samples by it.
+    samples
+        What the fit was given; rows of `TransductiveViews` are some of its samples.
+    y_encoded
+        [sample] class numbers; every class needs a labeled sample of a weight above 0.
+    sample_ids
+        Names of the samples of the fit.
+    """
+    if given is None:
+        return None
+    rows = samples.rows if isinstance(samples, TransductiveViews) else np.arange(len(y_encoded))
+    ids = None if sample_ids is None else sample_ids[rows]
+    try:
+        values = np.asarray(align_labels(given, ids), dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.full(1, np.nan)
+    if values.shape != rows.shape or not (np.isfinite(values) & (values >= 0)).all():
+        raise InputError(
+            f"sample_weight must hold one number of at least 0 per sample, {len(rows):,} in all.",
+            parameter="sample_weight",
+        )
+    weights = np.zeros(len(y_encoded))
+    weights[rows] = values
+    known = y_encoded != UNKNOWN
+    totals = np.bincount(y_encoded[known], weights[known])
+    if not (totals > 0).all():
+        raise InputError(
+            "sample_weight must not be zero for all labeled samples of a class; it is for "
+            f"{int((totals <= 0).sum())} of {len(totals)} classes. Mark labels that should not "
+            "count as unknown instead.",
+            parameter="sample_weight",
+        )
+    return weights

@@ -78,7 +78,7 @@ class BoostingClassifier(TableClassifier):
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         seed = draw_seed(self.random_state)
         table = self._table(views, self._concatenate(views))
-        is_labeled = y_encoded != UNKNOWN
+        is_labeled, weights = y_encoded != UNKNOWN, context.sample_weight
         self.min_samples_leaf_ = (
             choose_min_samples(int(is_labeled.sum()), len(self.classes_))
             if isinstance(self.min_samples_leaf, str)
@@ -89,6 +89,7 @@ class BoostingClassifier(TableClassifier):
             y_encoded[is_labeled],
             seed=seed,
             class_weight=class_weights(self.class_weight, self.classes_, y_encoded),
+            sample_weight=None if weights is None else weights[is_labeled],
             max_iter=self.max_iter,
             learning_rate=self.learning_rate,
             max_leaf_nodes=self.max_leaf_nodes,

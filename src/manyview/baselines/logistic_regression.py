@@ -61,7 +61,7 @@ class LogisticRegressionClassifier(TableClassifier):
     _parameter_constraints: ClassVar[dict[str, Constraint]] = {"penalty": POSITIVE, **ITERATIONS}
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
-        self._fit_table(self._filled_table(views), y_encoded)
+        self._fit_table(self._filled_table(views), y_encoded, context.sample_weight)
 
     def fit_held_out(
         self, views: MultiView, y_encoded: np.ndarray, classes: np.ndarray, parts: np.ndarray
@@ -82,7 +82,9 @@ class LogisticRegressionClassifier(TableClassifier):
         self.column_means_ = present_means(table, views, self.concatenator_.scalers)
         return self._fill(table, views, self.column_means_)
 
-    def _fit_table(self, table: View, y_encoded: np.ndarray) -> None:
+    def _fit_table(
+        self, table: View, y_encoded: np.ndarray, sample_weight: np.ndarray | None = None
+    ) -> None:
         is_labeled = y_encoded != UNKNOWN
         self.coef_, self.intercept_, self.n_iter_ = fit_linear(
             table[is_labeled],
@@ -91,6 +93,7 @@ class LogisticRegressionClassifier(TableClassifier):
             max_iter=self.max_iter,
             tol=self.tol,
             class_weight=class_weights(self.class_weight, self.classes_, y_encoded),
+            sample_weight=None if sample_weight is None else sample_weight[is_labeled],
         )
         if self.n_iter_ >= self.max_iter:
             self._warn_not_converged(self.max_iter)
@@ -136,6 +139,7 @@ def fit_linear(
     max_iter: int,
     tol: float,
     class_weight: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Return coefficients [feature, class], intercepts [class] and the number of iterations.
 
@@ -148,7 +152,7 @@ def fit_linear(
     # The solver's vectors are too short for threads, which would wait for each other.
     with many_classes_allowed(), warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore", ConvergenceWarning)  # the caller has its own
-        regression.fit(features.astype(np.float64), y_encoded)
+        regression.fit(features.astype(np.float64), y_encoded, sample_weight)
     coefficients, intercepts = regression.coef_, regression.intercept_
     if len(coefficients) == 1:
         coefficients = np.vstack([-coefficients, coefficients]) / 2

@@ -83,7 +83,13 @@ class ForestClassifier(TableClassifier):
         settings = self._settings(y_encoded)
         table = self._fitted_table(views)
         is_labeled = y_encoded != UNKNOWN
-        self.trees_ = grow_forest(table[is_labeled], y_encoded[is_labeled], **settings)
+        weights = context.sample_weight
+        self.trees_ = grow_forest(
+            table[is_labeled],
+            y_encoded[is_labeled],
+            sample_weight=None if weights is None else weights[is_labeled],
+            **settings,
+        )
         self.label_distributions_ = self.trees_.mean(table)
 
     def _settings(self, y_encoded: np.ndarray) -> dict[str, Any]:

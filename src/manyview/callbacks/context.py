@@ -26,11 +26,14 @@ class FitContext:
         Called after every epoch with the predicted class number of each sample.
     cache
         Prepared inputs of other fits on the same samples; None caches nothing.
+    sample_weight
+        [sample] how much the label of each sample counts; None where all count the same.
     """
 
     callbacks: CallbackHandler | None = None
     observer: EpochObserver | None = None
     cache: dict[Any, Any] | None = None
+    sample_weight: np.ndarray | None = None
 
 
 @contextmanager

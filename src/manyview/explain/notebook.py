@@ -51,11 +51,15 @@ def explanation_html(why: "Explanation") -> str:
         ),
     ]
     if why.tables:
+        n_columns = 3 if any(one.columns for one in why.tables) else 2  # without an empty one
         parts.append(
             html_table(
-                ("classifier", against, "columns that count most"),
-                [(table_title(one), signed(one.margin), _listed(one)) for one in why.tables],
-                "<><",
+                ("classifier", against, "columns that count most")[:n_columns],
+                [
+                    (table_title(one), signed(one.margin), _listed(one))[:n_columns]
+                    for one in why.tables
+                ],
+                "<><"[:n_columns],
                 caption="Contributions of classifiers of the sample's own columns",
             )
         )

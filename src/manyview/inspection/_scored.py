@@ -110,7 +110,8 @@ class ScoredPredictions:
         else:
             raise InputError(
                 "y must hold labels that the fit did not see, to score its predictions; got None. "
-                "Pass them, or fit ManyviewClassifier with more labels, which hides them in turn.",
+                "Pass them, or fit ManyviewClassifier with two or more labels per class, which "
+                "hides them in turn.",
                 parameter="y",
             )
         return cls(estimator.classes_[y_encoded], chances, estimator.classes_)

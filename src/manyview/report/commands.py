@@ -1,8 +1,10 @@
 """Commands that a report names, ready for a shell."""
 
+import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from manyview.runs.settings import RunSettings
 
@@ -46,20 +48,59 @@ def run_command(verb: str, folder: Path, *words: str) -> str:
     return shlex.join(["manyview", verb, str(folder), *options])
 
 
-def add_labels_command(asked: RunSettings, file: Path) -> str:
-    """Return the command that fits again with the labels of one more file.
+def add_labels_command(asked: RunSettings, file: Path, folder: Path) -> str:
+    """Return the command that fits again into `folder`, with the labels of one more file.
+
+    Empty where the labels are in the data themselves: a file of labels would replace them.
 
     Examples
     --------
     >>> from manyview.runs.sources import DataSource
-    >>> add_labels_command(RunSettings(DataSource(("farm",), labels="a.csv")), Path("next.csv"))
-    'manyview fit farm --labels a.csv --labels next.csv'
+    >>> asked = RunSettings(DataSource(("farm",), labels="a.csv"))
+    >>> add_labels_command(asked, Path("next.csv"), Path("runs/2"))
+    'manyview fit farm --labels a.csv --labels next.csv --out runs/2'
     """
-    labels = asked.source.labels
-    given = [] if labels is None else [labels] if isinstance(labels, str) else list(labels)
+    given = asked.source.label_files()
+    if not given:
+        return ""
     source = replace(asked.source, labels=[*given, str(file)])
-    params = [f"-p {shlex.quote(f'{name}={value}')}" for name, value in asked.params.items()]
-    return " ".join([fit_command(replace(asked, source=source)), *params])
+    params = {
+        name: value
+        for name, value in asked.params.items()
+        if (name, value) != ("missing", asked.source.options.missing)  # an option of its own
+    }
+    texts = [f"{name}={param_text(value)}" for name, value in params.items()]
+    options = shlex.join([*(word for text in texts for word in ("-p", text)), "--out", str(folder)])
+    return f"{fit_command(replace(asked, source=source))} {options}"
+
+
+def param_text(value: Any) -> str:
+    """Write the value of a parameter as -p reads it.
+
+    Examples
+    --------
+    >>> [param_text(value) for value in (0.5, None, "unit", {"cow": 2, 7: 1}, ["a", 1])]
+    ['0.5', 'none', 'unit', '{"cow" = 2, "7" = 1}', '["a", 1]']
+    """
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(str(name))} = {param_text(one)}" for name, one in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, str):
+        return value
+    return "none" if value is None else json.dumps(value)
+
+
+def next_folder(folder: Path) -> Path:
+    """Return the folder of the run after this one: the same name with a number, or the next.
+
+    Examples
+    --------
+    >>> next_folder(Path("runs/mine")).as_posix(), next_folder(Path("runs/mine-9")).as_posix()
+    ('runs/mine-2', 'runs/mine-10')
+    """
+    name, dash, number = folder.name.rpartition("-")
+    is_numbered = bool(dash and name and number.isdecimal())
+    return folder.with_name(f"{name}-{int(number) + 1}" if is_numbered else f"{folder.name}-2")
 
 
 def settings_lines(asked: RunSettings) -> list[str]:

@@ -92,8 +92,15 @@ def proposal_text(
     sections = [("Run", [str(proposal.folder)]), ("Label next", [n_open, "", listed])]
     if out is not None:
         instead = " (in place of one without labels)" if replaced else ""
-        column, file = proposal.header[1], shlex.quote(str(out))
-        use = f"fill in the column {column}, then fit again with --labels {file} added"
+        fill = f"fill in the column {proposal.header[1]}"
+        files = " ".join(
+            f"--labels {shlex.quote(one)}" for one in (*proposal.label_files, str(out))
+        )
+        use = (
+            f"{fill}, then fit again with {files}"
+            if proposal.label_files
+            else f"{fill}, add the labels to those of the data, and fit again"
+        )
         sections += [("", [""]), ("File", [f"{out}{instead}", use])]
     return set_sections(sections, width)
 

@@ -11,9 +11,10 @@ from manyview.data.catalog.load import load_dataset
 from manyview.data.catalog.paths import AMBIGUOUS_NAME, check_available, find_card, locate_file
 from manyview.data.column_kinds import parse_kinds
 from manyview.data.dataset import Dataset
+from manyview.data.io.paths import find_files
 from manyview.data.io.readers import read_views
 from manyview.data.io.reading import ReadOptions
-from manyview.errors import DataFileError, InputError, did_you_mean
+from manyview.errors import DataFileError, InputError, ManyviewError, did_you_mean
 from manyview.system.paths import expand_user, file_mode, names_in
 
 
@@ -79,6 +80,21 @@ class DataSource:
             options.pop(name, None) for name in ("names", "labels", "data_dir")
         )
         return cls(tuple(names or ()), labels, data_dir, ReadOptions(**options))
+
+    def label_files(self) -> list[str]:
+        """Return the files of labels that are read: those given, or the one in a folder of tables.
+
+        Empty where the labels are in the data themselves, or the files cannot be found any more.
+        """
+        if self.labels is not None:
+            return [self.labels] if isinstance(self.labels, str) else list(self.labels)
+        try:
+            if self.is_catalog():
+                return []
+            found = find_files(list(self.names), ignore=self.options.ignore or ())
+        except (ManyviewError, OSError):
+            return []
+        return [str(path) for path in found.label_paths]
 
     def label_paths(self) -> list[Path]:
         """Return the absolute paths of the files of labels."""

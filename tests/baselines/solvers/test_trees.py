@@ -32,7 +32,7 @@ def table(rng):
 
 def test_forest_is_scikit_learns(table):
     values, labels = table
-    ordered, of_order = _sorted_rows(values[:60], labels[:60])
+    ordered, of_order, _ = _sorted_rows(values[:60], labels[:60])
     reference = RandomForestClassifier(40, random_state=3).fit(ordered, of_order)
     forest = grow_forest(values[:60], labels[:60], seed=3, n_estimators=40)
     np.testing.assert_array_equal(forest.mean(values), reference.predict_proba(values))
@@ -51,7 +51,7 @@ def test_held_out_predictions_are_those_of_trees_that_did_not_draw_the_row(
     )
     weights = None if class_weight is None else dict(enumerate(class_weight))
     reference = RandomForestClassifier(n_estimators, random_state=3, class_weight=weights)
-    ordered, of_order = _sorted_rows(values, labels)
+    ordered, of_order, _ = _sorted_rows(values, labels)
     reference.fit(ordered, of_order)
     n_never = 0
     for row, sample in enumerate(values):
@@ -86,7 +86,7 @@ def test_held_out_predictions_follow_the_rows_when_they_are_renumbered(table, rn
 def test_boosting_is_scikit_learns(table, n_classes):
     values, labels = table
     kept = np.flatnonzero(labels < n_classes)[:50]
-    ordered, of_order = _sorted_rows(values[kept], labels[kept])
+    ordered, of_order, _ = _sorted_rows(values[kept], labels[kept])
     settings = {"max_iter": 12, "min_samples_leaf": 2}
     reference = HistGradientBoostingClassifier(early_stopping=False, random_state=0, **settings)
     reference.fit(ordered, of_order)
@@ -196,3 +196,19 @@ def test_arrays_that_are_no_trees_are_refused(table):
     for changes in no_trees(forest).values():
         with pytest.raises(ValueError, match=r"tree|node"):
             replace(forest, **changes).check(7, 3)
+
+
+def test_use_of_columns_counts_a_comparison_half_as_much_as_the_one_before():
+    leaf = -1
+    tree = trees.Nodes(  # column 0, then column 2 on the right side
+        column=np.array([0, leaf, 2, leaf, leaf]),
+        threshold=np.zeros(5),
+        left=np.array([1, leaf, 3, leaf, leaf]),
+        right=np.array([2, leaf, 4, leaf, leaf]),
+        nan_left=np.zeros(5, dtype=bool),
+        values=np.zeros((5, 2)),
+    )
+    stump = trees.Nodes(*(one[[1]] for one in tree))
+    use = trees.join_trees([tree, tree, stump]).column_use(4)
+    np.testing.assert_allclose(use, [2 / 3, 0, 1 / 3, 0])
+    np.testing.assert_array_equal(trees.join_trees([stump]).column_use(2), [0, 0])

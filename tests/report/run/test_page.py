@@ -1,5 +1,6 @@
 """The page of a run: whole, safe and small, whatever the method and the names."""
 
+import re
 from dataclasses import replace
 from time import perf_counter
 from types import SimpleNamespace
@@ -13,14 +14,23 @@ from manyview.base.method_card import MethodCard
 from manyview.base.summary import FitSummary
 from manyview.data.dataset import Dataset
 from manyview.data.views import MultiView
+from manyview.estimators.mixins import NetworkOutputsMixin
+from manyview.explain.records import (
+    ColumnEvidence,
+    Evidence,
+    Explanation,
+    TableEvidence,
+    ViewEffect,
+    ViewEvidence,
+)
 from manyview.methods import METHODS
 from manyview.network.training import TrainingCurve
 from manyview.report.run.page import report_files, run_page, uncertain_below
 
 MOST_BYTES = 2_000_000
 HEADINGS = [
-    "What to do next", "Classes", "Map", "Samples", "Confusions", "Probabilities", "Reliability",
-    "Views", "Columns", "Graph", "Training", "Settings",
+    "What to do next", "Classes", "Checks", "Map", "Samples", "Confusions", "Probabilities",
+    "Reliability", "Views", "Columns", "Graph", "Training", "Settings",
 ]  # fmt: skip
 
 
@@ -103,11 +113,11 @@ def test_page_of_every_method_is_whole(fitted, name):
     )
     headings = parts.text("h2")
     assert [one for one in HEADINGS if one in headings] == headings
-    assert {"What to do next", "Map", "Samples", "Classes", "Views"} <= set(headings)
+    assert {"What to do next", "Classes", "Checks", "Map", "Samples", "Views"} <= set(headings)
 
 
-def made_up_fit(n_samples, n_classes, n_views=6):
-    """Return samples with a synthetic model."""
+def made_up_fit(n_samples, n_classes, n_views=6, n_letters=13):
+    """Return samples with a synthetic model; names of samples have at least `n_letters`."""
     rng = np.random.default_rng(0)
     names = np.array([f"class {number}" for number in range(n_classes)], dtype=object)
     truth = rng.integers(n_classes, size=n_samples)
@@ -139,7 +149,7 @@ def made_up_fit(n_samples, n_classes, n_views=6):
         ),
     )
     views = MultiView({f"view {number}": np.zeros((n_samples, 1)) for number in range(n_views)})
-    ids = np.array([f"sample-{row:06}" for row in range(n_samples)])
+    ids = np.array([f"sample-{row:0{n_letters - 7}}" for row in range(n_samples)])
     labels = np.where(rng.random(n_samples) < 0.05, names[truth], None)
     return Dataset("large", views, names[truth], ids, (), "0" * 64), labels, model
 
@@ -154,21 +164,91 @@ def test_page_of_ten_thousand_samples_is_small_and_fast():
     assert "2,000 of 10,000 samples, drawn at random." in parts_of(page).text("span")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_classes", [2, 100])
-def test_page_of_fifty_thousand_samples_is_below_two_megabytes(n_classes):
-    page = run_page(run_of(*(large := made_up_fit(50_000, n_classes))), *large)
-    assert len(page.encode()) < MOST_BYTES
+class Explained(NetworkOutputsMixin):
+    """A made-up model that has everything a page can show: reasons, columns and pictures."""
+
+    def __init__(self, made_up, names, n_columns=300):
+        vars(self).update(vars(made_up))
+        self.names, self.views = names, [f"view {number}" for number in range(3)]
+        self.columns_ = {"view 0": [f"column with a long name {n}" for n in range(n_columns)]}
+        model = SimpleNamespace(
+            column_importance=lambda: np.full(n_columns, 1 / n_columns),
+            column_places=lambda: [("view 0", number) for number in range(n_columns)],
+        )
+        self.table_learners_ = [
+            SimpleNamespace(name=name, weight=0.5, model=model) for name in ("linear", "forest")
+        ]
+
+    def explainer(self):
+        return self
+
+    def view_effects(self, labels):
+        return tuple(ViewEffect(one, 9, 0.1, 0, None, None) for one in self.views)
+
+    def explain(self, row, names, with_sources):
+        first, second = self.classes_[:2].tolist()
+        shares = dict.fromkeys(self.views[:2], 0.5)
+        near = [
+            Evidence(other, names[other], first, first, shares, sign, 0.0)
+            for other, sign in enumerate((3, 2, 1, -2, -1))
+        ]
+        views = [ViewEvidence(one, 0.0, 1.0, second, 0.5, True) for one in self.views]
+        own = Evidence(row, names[row], None, first, {}, 0.0, 0.0)
+        return Explanation(
+            row, names[row], None, {}, first, second, 2.0, 0.0, 1.0, own, near, (), views
+        )  # fmt: skip
+
+    def with_columns(self, why, views):
+        columns = [ColumnEvidence("view 0", name, 1.0) for name in self.columns_["view 0"][:3]]
+        return replace(why, tables=(TableEvidence("linear", 1.0, 0.0, tuple(columns)),))
+
+
+@pytest.mark.parametrize(("n_classes", "n_letters"), [(2, 13), (100, 80)])
+def test_page_of_fifty_thousand_samples_is_below_two_megabytes(n_classes, n_letters):
+    data, labels, model = made_up_fit(50_000, n_classes, n_views=3, n_letters=n_letters)
+    pixels = np.random.default_rng(0).integers(17, size=(50_000, 64))
+    views = MultiView({**{name: data.views[name] for name in data.views.names}, "pixels": pixels})
+    run = run_of(data, labels, model)
+    data = replace(data, name="digits", views=views)
+    page = run_page(run, data, labels, Explained(model, data.sample_ids))
     assert "of 50,000 samples, drawn at random to keep this page small" in page
+    assert page.count("Looks like samples ") > 400  # reasons of samples to check, and of cards
+    assert page.count("data:image/png") > 30  # pictures of samples to check, and a sheet of others
+    assert "The first 100 of 300 columns" in page
+    assert "Importance for random forest" in page
+    assert len(page.encode()) < MOST_BYTES
 
 
-def test_two_classes_have_no_band_below_chance_and_no_truth_where_there_is_none():
+def test_page_opens_with_the_result_then_steps_classes_and_checks_and_no_row_of_signs(fitted):
+    page = page_of(*fitted)
+    parts = parts_of(page)
+    assert parts.text("h2")[:3] == ["What to do next", "Classes", "Checks"]
+    opening = page[page.index("<h1>") : page.index('<section id="what-to-do-next"')]
+    assert "samples</b> were labeled from 12 known labels." in opening
+    words = re.sub("<[^>]*>", " ", page[page.index("<h1>") : page.index('<section id="map"')])
+    assert not re.search(r"[+\u2212-]\d\.\d\d", words)
+    assert "Looks like sample" in words
+
+
+def test_tile_of_two_classes_counts_predictions_nearer_to_chance_than_to_one():
     data, labels, model = made_up_fit(200, 2)
-    known = run_page(run_of(data, labels, model), data, labels, model)
-    data = replace(data, labels=labels)
-    page = run_page(run_of(data, labels, model), data, labels, model)
+    model.label_distributions_[:, 0] = np.linspace(0, 1, 200)
+    model.label_distributions_[:, 1] = 1 - model.label_distributions_[:, 0]
+    page = page_of(data, labels, model)
+    parts = parts_of(page)
+    figures = dict(zip(parts.text("dt"), parts.text("strong"), strict=False))
+    open_rows = np.array([label is None for label in labels])
+    below = (model.label_distributions_.max(axis=1) < 0.75) & open_rows
+    assert figures["to check"] == str(below.sum())
+    assert below.sum() > 50
+    assert "probability below 0.75" in page
     assert "below 0.5" not in page
-    assert "below 0.75" in page
-    assert "by true class" in known
-    assert "by true class" not in page
-    assert "truth" not in parts_of(page).text("th")
+
+
+def test_no_column_of_the_truth_where_there_is_none():
+    data, labels, model = made_up_fit(200, 2)
+    known = parts_of(page_of(data, labels, model)).text("th")
+    assert {"truth", "by true class", "true", "recall"} <= set(known)
+    data = replace(data, labels=labels)
+    headings = parts_of(page_of(data, labels, model)).text("th")
+    assert not {"truth", "by true class", "by the truth", "true", "recall"} & set(headings)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,19 @@ class TableClassifier(ConcatenatedViewsClassifier):
     class_weight: str | Mapping[Any, float] | None = None
 
     takes_missing_views = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from the labeled samples, and label the others.
+
+        Parameters
+        ----------
+        X, y
+            As every method takes them.
+        sample_weight
+            How much each label counts, one number per sample; those of unlabeled samples do not
+            matter. Multiplied with `class_weight`.
+        """
+        return self._fit_samples(X, y, sample_weight)
 
     def fit_held_out(
         self, views: MultiView, y_encoded: np.ndarray, classes: np.ndarray, parts: np.ndarray

@@ -207,6 +207,7 @@ def grow_forest(
     *,
     seed: int,
     class_weight: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
     **settings: Any,
 ) -> TreeEnsemble:
     """Grow scikit-learn's random forest; its leaves hold class fractions.
@@ -214,8 +215,8 @@ def grow_forest(
     The rows are sorted by their content first, so that renumbering them changes no draw. NaNs
     are missing values. `settings` are those of `RandomForestClassifier`.
     """
-    features, y_encoded = _sorted_rows(features, y_encoded)
-    return _trees_of(_forest(features, y_encoded, seed, class_weight, settings))
+    rows = _sorted_rows(features, y_encoded, sample_weight)
+    return _trees_of(_forest(*rows, seed, class_weight, settings))
 
 
 def grow_held_out_forest(
@@ -236,7 +237,7 @@ def grow_held_out_forest(
     settings = {**settings, "oob_score": True}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-        forest = _forest(features[order], y_encoded[order], seed, class_weight, settings)
+        forest = _forest(features[order], y_encoded[order], None, seed, class_weight, settings)
     held_out = np.empty_like(forest.oob_decision_function_)
     held_out[order] = forest.oob_decision_function_
     held_out[held_out.sum(axis=1) == 0] = np.nan  # scikit-learn leaves zeros
@@ -246,6 +247,7 @@ def grow_held_out_forest(
 def _forest(
     features: View,
     y_encoded: np.ndarray,
+    sample_weight: np.ndarray | None,
     seed: int,
     class_weight: np.ndarray | None,
     settings: dict[str, Any],
@@ -258,7 +260,7 @@ def _forest(
         random_state=seed % MAX_SEED, class_weight=_by_class(class_weight), **settings
     )
     with many_classes_allowed():
-        return forest.fit(features, y_encoded)
+        return forest.fit(features, y_encoded, sample_weight)
 
 
 def _trees_of(forest: "RandomForestClassifier") -> TreeEnsemble:
@@ -271,6 +273,7 @@ def grow_boosting(
     *,
     seed: int,
     class_weight: np.ndarray | None = None,
+    sample_weight: np.ndarray | None = None,
     **settings: Any,
 ) -> tuple[TreeEnsemble, np.ndarray]:
     """Grow scikit-learn's gradient boosting; return its trees and the baseline [output].
@@ -281,7 +284,7 @@ def grow_boosting(
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    features, y_encoded = _sorted_rows(features, y_encoded)
+    features, y_encoded, sample_weight = _sorted_rows(features, y_encoded, sample_weight)
     varying = varying_columns(features)
     dense = _dense(features[:, varying])
     boosting = HistGradientBoostingClassifier(
@@ -291,7 +294,7 @@ def grow_boosting(
         **settings,
     )
     with many_classes_allowed():
-        boosting.fit(dense, y_encoded)
+        boosting.fit(dense, y_encoded, sample_weight)
     trees = [_boosting_nodes(one.nodes, varying) for step in boosting._predictors for one in step]
     return join_trees(trees), np.asarray(boosting._baseline_prediction, np.float64).ravel()
 
@@ -349,11 +352,17 @@ def _boosting_nodes(nodes: np.ndarray, columns: np.ndarray) -> Nodes:
     )
 
 
-def _sorted_rows(features: View, y_encoded: np.ndarray) -> tuple[View, np.ndarray]:
+def _sorted_rows(
+    features: View, y_encoded: np.ndarray, sample_weight: np.ndarray | None = None
+) -> tuple[View, np.ndarray, np.ndarray | None]:
     """Sort rows as `_content_order` does; sparse rows get sorted columns and no stored zeros."""
     features = _canonical(features)
     order = _content_order(features, y_encoded)
-    return features[order], y_encoded[order]
+    return (
+        features[order],
+        y_encoded[order],
+        None if sample_weight is None else sample_weight[order],
+    )
 
 
 def _canonical(features: View) -> View:

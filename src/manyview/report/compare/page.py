@@ -40,11 +40,20 @@ def _figures(findings: Findings) -> list[Figure]:
         within = f"95% interval {interval_text(best.interval)}" if best.interval else ""
         name = f"{findings.metric.title.lower()} of {best.method}"
         figures.append(Figure(f"{best.mean:.1f}%", name, within))
+    n_asked = len(findings.standings)
     n_begun = sum(one.mean is not None for one in findings.standings)
     return [
         *figures,
-        Figure(f"{n_begun}", "methods", f"of {len(findings.standings)} in the comparison"),
-        Figure(f"{compared.n_splits}", "splits", f"{findings.n_left:,} fits still to run"),
+        Figure(
+            f"{n_begun}",
+            "methods",
+            "compared" if n_begun == n_asked else f"of {n_asked}; the others have no result",
+        ),
+        Figure(
+            f"{compared.n_splits}",
+            "splits",
+            f"{findings.n_left:,} fits still to run" if findings.n_left else "all fits are done",
+        ),
         Figure(
             f"{compared.n_hidden:,}",
             "labels hidden per split",
@@ -70,9 +79,9 @@ def _methods(findings: Findings) -> Section:
     columns = [
         Column("method"),
         *(Column(name, True) for name in (metric.title.lower(), "sd")),
-        Column("95% interval"),
+        Column("95% interval", True),
         Column("behind the best", True, "mean of the differences, split by split"),
-        Column("interval of that", is_sortable=False),
+        Column("its 95% interval", True, is_sortable=False),
         Column("p", True, "of the difference to the best, adjusted for the number of methods"),
         Column("within noise"),
         Column("time per fit", True),

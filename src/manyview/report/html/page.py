@@ -23,7 +23,7 @@ class Section:
 
     heading: str
     parts: tuple[Markup, ...]
-    intro: str
+    intro: str | Markup
     anchor: str
 
 
@@ -36,7 +36,7 @@ class Figure:
     note: str = ""
 
 
-def section(heading: str, *parts: Markup | None, intro: str = "") -> Section:
+def section(heading: str, *parts: Markup | None, intro: str | Markup = "") -> Section:
     """Return a section, with an anchor from its heading; parts that are None are left out.
 
     Examples

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from manyview.report.html.markup import render
 
 LONG_NAME = 14  # letters of a row's name above which its column keeps a minimum width
+CARD_NAME = 8  # the same, beside a column of sentences
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,13 @@ def table(
         Whether rows become cards on a narrow screen; otherwise the table scrolls sideways.
     """
     cells = [[one if isinstance(one, HtmlCell) else HtmlCell(one) for one in row] for row in rows]
-    has_long_names = any(len(str(row[0].content)) > LONG_NAME for row in cells)
+    lengths = [
+        len(str(first.content if first.value is None else first.value)) for first, *_ in cells
+    ]
+    longest = max(lengths, default=0)
+    kinds = ["cards"] if as_cards else []
+    kinds += ["named"] if as_cards and longest > CARD_NAME else []
+    kinds += ["long"] if not as_cards and longest > LONG_NAME else []
     return render(
         "table",
         caption=caption,
@@ -78,7 +85,7 @@ def table(
         n_first=n_first,
         as_cards=as_cards,
         hide_caption=hide_caption,
-        kind="cards" if as_cards else "long" if has_long_names else "",
+        kind=" ".join(kinds),
     )
 
 

@@ -4,16 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 
 from manyview.base.classifier import MultiViewClassifier
 from manyview.baselines.bases.table import TableClassifier
 from manyview.explain.notebook import TABLES
-from manyview.report.html.page import Section, section, side_by_side
+from manyview.report.html.page import Section, folded, section, side_by_side
 from manyview.report.html.tables import Column, table
-from manyview.report.run.reasons import column_name
-from manyview.report.svg.charts import LEAN, Series, bars
+from manyview.report.svg.charts import Series, bars
 
-N_DRAWN, N_LISTED, N_FIRST = 12, 100, 12
+N_DRAWN, N_LISTED = 12, 100
+N_LETTERS = 24  # of a name in the chart
 
 
 @dataclass(frozen=True)
@@ -62,44 +63,57 @@ def column_section(model: MultiViewClassifier) -> Section | None:
         return None
     shown = uses[:N_LISTED]
     models = list(shown[0].by_model)
-    several = models if len(models) > 1 else []
-    listed = table(
-        "Columns",
-        [
-            Column("column"),
-            Column("view"),
-            Column("importance", True),
-            *(Column(name, True) for name in several),
-        ],
-        [
-            [
-                column_name(one.view, one.column),
-                one.view,
-                f"{one.mean:.1%}",
-                *(f"{one.by_model[name]:.1%}" for name in several),
-            ]
-            for one in shown
-        ],
-        filterable=len(shown) > N_FIRST,
-        n_first=N_FIRST,
-        hide_caption=True,
-    )
-    drawn = bars(
-        "Column importance",
-        [column_name(one.view, one.column) for one in shown[:N_DRAWN]],
-        [Series("importance", [one.mean for one in shown[:N_DRAWN]])],
-        description=f"The {min(N_DRAWN, len(shown))} most important of {len(uses):,} columns.",
-        form=".1%",
-        width=LEAN,
-    )
     intro = (
         f"{_model_words(models)} Importance is the size of a column's coefficients times its "
         "spread in a logistic regression, and how often the trees of a forest compare it; each "
         "sums to 100%."
     )
-    if len(uses) > N_LISTED:
-        intro += f" The table lists the first {N_LISTED} of {len(uses):,} columns."
-    return section("Columns", side_by_side(drawn, listed, lean=True), intro=intro)
+    listed = "All" if len(shown) == len(uses) else f"The first {len(shown)} of"
+    return section(
+        "Columns",
+        side_by_side(*(_importance_chart(uses, name) for name in models)),
+        folded(f"{listed} {len(uses):,} columns", _column_table(shown)),
+        intro=intro,
+    )
+
+
+def _importance_chart(uses: Sequence[ColumnUse], model: str) -> Markup:
+    """Draw the columns that one classifier relies on most."""
+    most = sorted(uses, key=lambda one: -one.by_model[model])[:N_DRAWN]
+    return bars(
+        f"Importance for {model}",
+        [_short_name(one) for one in most],
+        [Series("importance", [one.by_model[model] for one in most])],
+        description=f"The {len(most)} most important of {len(uses):,} columns.",
+        form=".1%",
+        n_letters=N_LETTERS,
+    )
+
+
+def _column_table(uses: Sequence[ColumnUse]) -> Markup:
+    """List columns with their importance, and that for each classifier if there are several."""
+    models = list(uses[0].by_model)
+    several = models if len(models) > 1 else []
+    mean = Column("importance", True, "mean, weighted as the classifiers are" if several else "")
+    return table(
+        "Columns",
+        [Column("column"), Column("view"), mean, *(Column(name, True) for name in several)],
+        [
+            [
+                f"column {one.column}" if one.column.isdigit() else one.column,
+                one.view,
+                f"{one.mean:.1%}",
+                *(f"{one.by_model[name]:.1%}" for name in several),
+            ]
+            for one in uses
+        ],
+        filterable=len(uses) > N_DRAWN,
+        hide_caption=True,
+    )
+
+
+def _short_name(one: ColumnUse) -> str:
+    return f"{one.view} {one.column}" if one.column.isdigit() else one.column
 
 
 def _model_words(models: Sequence[str]) -> str:

@@ -46,7 +46,13 @@ from manyview.report.run.predictions import (
 )
 from manyview.report.run.reasons import reason_sentence
 from manyview.report.run.reliability import reliability_section
-from manyview.report.run.review import N_CHECKED, PageSamples, doubted_rows, review_section
+from manyview.report.run.review import (
+    N_CHECKED,
+    PageSamples,
+    doubted_rows,
+    next_section,
+    review_section,
+)
 from manyview.report.run.samples import listed_rows, sample_section
 from manyview.report.run.text import FILES, labels_line, scaling_line
 from manyview.report.svg.scatter import sampled
@@ -112,8 +118,9 @@ def run_page(
     place_of = {row: place for place, row in enumerate(rows.tolist())}
     page = PageSamples(place_of, full, None if pixels is None else partial(_picture, facts, pixels))
     sections = [
-        review_section(run, facts, last, view_graphs, page, summary.label_issues),
+        next_section(run, facts, summary.label_issues),
         class_section(facts),
+        review_section(facts, last, view_graphs, page, summary.label_issues),
         map_section(facts, drawn, place_of),
         sample_section(
             facts,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from markupsafe import Markup
 
+from manyview.report.html.markup import element, join
 from manyview.report.html.page import Section, section, side_by_side
 from manyview.report.html.tables import Column, table
 from manyview.report.run.facts import NO_CLASS, SampleFacts, map_places
@@ -172,10 +173,11 @@ def map_section(facts: SampleFacts, rows: np.ndarray, place_of: Mapping[int, int
         is_wrong=(scored & ~facts.is_right)[rows] if scored.any() else None,
         rows=np.array([place_of[row] for row in rows.tolist()]),
     )
-    intro = (
+    intro = join(
         "Samples with similar probabilities lie close together. The axes are the two main "
         f"components of the logits and explain {explained:.0%} of their variance. Rings mark "
-        "given labels. Click a point to see its card."
+        "given labels.",
+        element("span", " Click a point to see its card.", class_="screen"),
     )
     note = ""
     if len(rows) < len(places):

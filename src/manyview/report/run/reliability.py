@@ -1,5 +1,7 @@
 """The reliability of probabilities: accuracy by probability, and the effect of abstaining."""
 
+from itertools import pairwise
+
 import numpy as np
 from markupsafe import Markup
 
@@ -8,7 +10,6 @@ from manyview.estimators.calibration import (
     CoveragePoint,
     coverage_curve,
     expected_calibration_error,
-    reliability,
 )
 from manyview.numerics import softmax
 from manyview.report.html.page import Section, section, side_by_side
@@ -17,7 +18,8 @@ from manyview.report.run.facts import SampleFacts
 from manyview.report.svg.charts import Series, lines
 from manyview.runs.records import Run
 
-N_BINS = 10
+EDGES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)  # of groups of similar probability
+Z_95 = 1.96
 MIN_SCORED = 10  # labels below which rates of right predictions are not informative
 LEVELS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 MAX_STEPS = 200  # of the curve
@@ -68,24 +70,72 @@ def reliability_section(run: Run, facts: SampleFacts, summary: FitSummary) -> Se
     )
 
 
+def reliability_groups(chances: np.ndarray, truth: np.ndarray) -> list[tuple[float, int, int]]:
+    """Group predictions of similar probability: mean probability, number, and number right.
+
+    Groups are those between `EDGES`; one with fewer than `MIN_SCORED` samples joins the next.
+
+    Examples
+    --------
+    >>> chances = np.repeat([[0.6, 0.4], [0.75, 0.25], [1.0, 0.0]], [15, 2, 20], axis=0)
+    >>> reliability_groups(chances, np.arange(37) % 3 // 2)
+    [(0.6, 15, 10), (0.977, 22, 15)]
+    """
+    confidence, is_right = chances.max(axis=1), chances.argmax(axis=1) == truth
+    order = np.argsort(confidence, kind="stable")
+    ends = np.searchsorted(confidence[order], EDGES)
+    kept = [0]
+    for end in [*ends.tolist(), len(order)]:
+        if end - kept[-1] >= MIN_SCORED:
+            kept.append(end)
+    kept[-1] = len(order)
+    groups = [order[start:end] for start, end in pairwise(kept)]
+    return [
+        (round(float(confidence[group].mean()), 3), len(group), int(is_right[group].sum()))
+        for group in groups
+    ]
+
+
+def wilson_interval(n_right: int, n_samples: int) -> tuple[float, float]:
+    """Return the 95% interval of a fraction, by Wilson's score.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in wilson_interval(9, 10)]
+    [0.596, 0.982]
+    """
+    rate, shift = n_right / n_samples, Z_95**2 / n_samples
+    middle = rate + shift / 2
+    half = Z_95 * np.sqrt(rate * (1 - rate) / n_samples + shift / n_samples / 4)
+    return float((middle - half) / (1 + shift)), float((middle + half) / (1 + shift))
+
+
 def _reliability_chart(chances: np.ndarray, truth: np.ndarray) -> Markup:
-    bins = reliability(chances, truth, n_bins=N_BINS, equal_mass=True)
-    # Bins of equal probability fall on one place.
-    by_place = {round(one.probability, 6): one for one in bins}
-    places = sorted(by_place)
-    right = [by_place[place].accuracy for place in places]
+    groups = reliability_groups(chances, truth)
+    places = [place for place, _, _ in groups]
+    right = [n_right / n_samples for _, n_samples, n_right in groups]
+    ends = [wilson_interval(n_right, n_samples) for _, n_samples, n_right in groups]
     return lines(
         "Accuracy by probability",
         places,
-        [Series("accuracy", right), Series("perfect calibration", places)],
+        [
+            Series(
+                "accuracy, with its 95% interval",
+                right,
+                low=[low for low, _ in ends],
+                high=[high for _, high in ends],
+                has_dots=True,
+            ),
+            Series("perfect calibration", places, is_reference=True),
+        ],
         x_name="probability of the prediction",
-        description="Bins with equally many samples: "
+        description="Groups of similar probability: "
         + ", ".join(f"{r:.2f} at {p:.2f}" for p, r in zip(places, right, strict=True))
         + ".",
         form=".0%",
         x_form=".3g",
         from_zero=False,
-        note="Above the line of perfect calibration, predictions are underconfident.",
+        note="Above the dashed line, predictions are underconfident.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What to do next: labels to look at again, samples to check, and the commands for both."""
+"""What to do next, with the commands; then labels to look at again and samples to check."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from scipy import sparse
 
 from manyview.data.label_values import count_of
 from manyview.label_audit.audit import LabelIssues
-from manyview.report.commands import add_labels_command, run_command
+from manyview.report.commands import add_labels_command, next_folder, run_command
 from manyview.report.html.markup import element, join, render
 from manyview.report.html.page import Section, section
 from manyview.report.html.tables import Column, HtmlCell, table
@@ -23,6 +23,7 @@ N_CHECKED, N_FIRST = 30, 8
 N_SUPPORTERS = 3
 N_CONTRADICTED = 10
 N_DOUBTED = 50
+CHECKS = "Checks"
 N_NEXT = 10  # samples that the command proposes
 NEXT_FILE = "next.csv"
 AGREEMENT = "fraction of the edge weight that goes to samples with the same prediction"
@@ -55,15 +56,29 @@ def doubted_rows(facts: SampleFacts, issues: LabelIssues | None) -> np.ndarray:
     return facts.contradicted(N_CONTRADICTED)
 
 
+@dataclass(frozen=True)
+class Step:
+    """A thing to do: words, the command for it, and the section that lists what it is about."""
+
+    words: str
+    command: str = ""
+    anchor: str = ""
+
+
+def next_section(run: Run, facts: SampleFacts, issues: LabelIssues | None = None) -> Section | None:
+    """List the next steps, most useful first; None where there is nothing left to do."""
+    steps = _steps(run, facts, len(doubted_rows(facts, issues)))
+    return section("What to do next", render("steps", steps=steps)) if steps else None
+
+
 def review_section(
-    run: Run,
     facts: SampleFacts,
     graph: sparse.csr_array | None,
     view_graphs: Mapping[str, sparse.csr_array],
     page: PageSamples,
     issues: LabelIssues | None = None,
 ) -> Section | None:
-    """List the next steps, the least certain samples, and labels that are probably wrong.
+    """List labels that are probably wrong, and the least certain samples.
 
     Where the label audit, `issues`, doubts none, the labels are those that the predictions
     contradict.
@@ -71,7 +86,7 @@ def review_section(
     least, doubted = facts.least_certain(N_CHECKED), doubted_rows(facts, issues)
     if not len(least) and not len(doubted):
         return None
-    parts: list[Markup] = [render("steps", steps=_steps(run, facts, len(doubted)))]
+    parts: list[Markup] = []
     if len(doubted):
         is_audited = issues is not None and issues.is_suspicious.any()
         parts.append(
@@ -81,47 +96,42 @@ def review_section(
         )
     if len(least):
         parts.append(_least_certain(facts, least, graph, view_graphs, page))
-    return section("What to do next", *parts)
+    kinds = {"given labels that look wrong": doubted, "the least certain samples": least}
+    what = " and ".join(words for words, rows in kinds.items() if len(rows))
+    return section(CHECKS, *parts, intro=f"{what[0].upper()}{what[1:]}, to look at by eye.")
 
 
-def _steps(run: Run, facts: SampleFacts, n_doubted: int) -> list[tuple[str, str]]:
-    """Return what to do, most useful first: words, and the command or nothing."""
+def _steps(run: Run, facts: SampleFacts, n_doubted: int) -> list[Step]:
     folder = run.folder if run.has_files else None
+    checks = CHECKS.lower()
     steps = []
     if n_doubted:
         steps.append(
-            (
-                f"Look again at {count_of(n_doubted, 'given label')} that the model doubts, listed "
-                "below.",
+            Step(
+                f"Look again at {count_of(n_doubted, 'given label')} that the model doubts.",
                 _command("audit", folder),
+                checks,
             )
         )
     n_open = int(facts.is_open.sum())
+    n_next = min(N_NEXT, n_open)
+    more = f"Label {count_of(n_next, 'more sample')} where it helps most."
     if n_open and folder is not None:
         next_file = folder / NEXT_FILE
-        n_next = min(N_NEXT, n_open)
-        steps.append(
-            (
-                f"Label {count_of(n_next, 'more sample')} where it helps most.",
-                run_command("propose", folder, f"-n {n_next}", "--out", str(next_file)),
-            )
-        )
+        propose = run_command("propose", folder, f"-n {n_next}", "--out", str(next_file))
+        steps.append(Step(more, propose))
         if run.settings.label_ratio is None:  # otherwise labels are known, and hidden to score
-            again = add_labels_command(run.settings, next_file)
-            steps.append(("Fill in the file and fit again.", again))
-    elif n_open:
-        n_next = min(N_NEXT, n_open)
-        steps.append(
-            (f"Label {count_of(n_next, 'more sample')} where it helps most.",
-             f"manyview.propose_labels(model, {n_next})")
-        )  # fmt: skip
-    if n_open:
-        steps.append(
-            (
-                "Check the least certain predictions by eye, listed below with their reasons.",
-                "",
+            again = add_labels_command(run.settings, next_file, next_folder(folder))
+            merge = (
+                "Fill in the file"
+                if again
+                else "Fill in the file, add its labels to those of your data,"
             )
-        )
+            steps.append(Step(f"{merge} and fit again.", again))
+    elif n_open:
+        steps.append(Step(more, f"manyview.propose_labels(model, {n_next})"))
+    if n_open:
+        steps.append(Step("Check the least certain predictions by eye.", anchor=checks))
     return steps
 
 
@@ -142,7 +152,7 @@ def _least_certain(
     view_graphs: Mapping[str, sparse.csr_array],
     page: PageSamples,
 ) -> Markup:
-    columns = [Column("sample"), Column("prediction"), Column("runner-up")]
+    columns = [Column("sample"), Column("prediction"), Column("runner\u2011up")]
     has_truth = bool(facts.is_scored[rows].any())
     if has_truth:
         columns.append(Column("truth"))

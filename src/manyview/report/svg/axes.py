@@ -134,6 +134,7 @@ def chart(
     size: tuple[float, float] = (WIDTH, HEIGHT),
     key: Sequence[str] = (),
     key_kind: str = "box",
+    key_colors: Sequence[str] | None = None,
     controls: Markup | None = None,
     note: str = "",
     kind: str = "",
@@ -142,10 +143,12 @@ def chart(
     """Frame a drawing: title and controls above, legend below, a description for everyone.
 
     Tab focuses the chart, and the arrow keys step through its values. The legend names the
-    series in `key` where there are several.
+    series in `key` where there are several; `key_colors` are their CSS classes, by default those
+    of `color`.
     """
+    colors = key_colors or [color(number) for number in range(len(key))]
     return render(
         "chart", title=title, note=note, show_title=show_title, kind=kind, controls=controls,
         drawing=drawing, description=description, width=f"{size[0]:g}", height=f"{size[1]:g}",
-        key=key if len(key) > 1 else (), key_kind=key_kind, n_colors=N_COLORS,
+        key=list(zip(key, colors, strict=True)) if len(key) > 1 else (), key_kind=key_kind,
     )  # fmt: skip

@@ -35,16 +35,26 @@ from manyview.report.svg.axes import (
 LEAN = 320  # width of a chart next to a table
 MAX_STOPS = 120  # places along a line that have a tooltip
 MAX_LETTERS = 18  # of a bar's name
+REFERENCE = "reference"  # CSS class of a line to compare with
 
 
 @dataclass(frozen=True)
 class Series:
-    """Values by place, NaN where missing, with an optional band around them."""
+    """Values by place, NaN where missing, with an optional band around them.
+
+    `has_dots` marks every value; `is_reference` draws a dashed gray line to compare with.
+    """
 
     name: str
     values: Sequence[float]
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
+    has_dots: bool = False
+    is_reference: bool = False
+
+    def color(self, number: int) -> str:
+        """Return the CSS class of its color, as the series of this number."""
+        return REFERENCE if self.is_reference else color(number)
 
 
 def lines(
@@ -79,8 +89,15 @@ def lines(
         ),
         _stops(places, series, plot, (x_name, x_form, form)),
     )
-    names = [one.name for one in series]
-    return chart(title, drawing, description=description, key=names, key_kind="line", note=note)
+    return chart(
+        title,
+        drawing,
+        description=description,
+        key=[one.name for one in series],
+        key_kind="line",
+        key_colors=[one.color(number) for number, one in enumerate(series)],
+        note=note,
+    )
 
 
 def bars(
@@ -93,20 +110,21 @@ def bars(
     stacked: bool = False,
     remarks: Sequence[str] | None = None,
     width: int = WIDTH,
+    n_letters: int = MAX_LETTERS,
 ) -> Markup:
     """Draw horizontal bars, one row per name; several series are stacked or side by side.
 
-    `remarks` has a few words per row, written after the bar.
+    `remarks` has a few words per row, written after the bar; names are cut to `n_letters`.
     """
     thick = 16 if stacked or len(series) == 1 else 11
     row_height = (thick if stacked else thick * len(series)) + 10
-    left = 10 + LETTER * min(max(map(len, names), default=0), MAX_LETTERS)
+    left = 10 + LETTER * min(max(map(len, names), default=0), n_letters)
     totals = [sum(one.values[row] for one in series) for row in range(len(names))]
     longest = max(totals if stacked else [v for one in series for v in one.values], default=1.0)
     remarks = remarks or [""] * len(names)
     endings = [f", {remark}" if remark else "" for remark in remarks]
-    n_letters = max((len(format(max(totals), form)) + len(one) for one in endings), default=1)
-    x = Scale(0, longest or 1.0, 0, width - left - 12 - LETTER * n_letters)
+    n_after = max((len(format(max(totals), form)) + len(one) for one in endings), default=1)
+    x = Scale(0, longest or 1.0, 0, width - left - 12 - LETTER * n_after)
     rows = []
     for row, name in enumerate(names):
         top = 4 + row * row_height
@@ -125,7 +143,7 @@ def bars(
                 end = start if stacked else start + length
                 marks.append(label(text, end + 6, y + thick / 2 + 4, "muted"))
         middle = top + (row_height - 10) / 2 + 4
-        marks.append(label(shorten(name, MAX_LETTERS), left - 8, middle, "end"))
+        marks.append(label(shorten(name, n_letters), left - 8, middle, "end"))
         tip += f"\n{remarks[row]}" if remarks[row] else ""
         rows.append(element("g", *marks, data_tip=tip))
     return chart(
@@ -191,7 +209,14 @@ def _line(places: Sequence[float], one: Series, plot: Plot, number: int) -> Mark
         elif runs[-1]:
             runs.append([])
     drawn = "".join(path_through(run if len(run) > 1 else [*run, *run]) for run in runs if run)
-    return element("path", d=drawn, class_=f"line {color(number)}") if drawn else None
+    if not drawn:
+        return None
+    own = one.color(number)
+    dots = [place for run in runs for place in run] if one.has_dots else []
+    return join(
+        element("path", d=drawn, class_=f"line {own}"),
+        *(element("circle", cx=x, cy=y, r=3.5, class_=f"dot {own}") for x, y in dots),
+    )
 
 
 def _band(places: Sequence[float], one: Series, plot: Plot, number: int) -> Markup | None:
@@ -219,7 +244,7 @@ def _stops(
         here = [(number, one) for number, one in enumerate(series) if isfinite(one.values[row])]
         dots = (
             element(
-                "circle", cx=at, cy=plot.y(one.values[row]), r=4, class_=f"here {color(number)}"
+                "circle", cx=at, cy=plot.y(one.values[row]), r=4, class_=f"here {one.color(number)}"
             )
             for number, one in here
         )
