@@ -1,0 +1,96 @@
+"""Functions that tests run in the processes of a `RankPool`; the first argument is their world."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from shared_problems import Problem, Trained, solve
+from torch import Tensor
+
+from manyview.distributed.blocks import Blocks
+from manyview.distributed.draws import uniform_rows
+from manyview.distributed.exchange import (
+    ExchangePlan,
+    exchange_rows,
+    gather_rows,
+    sum_gradients,
+    sum_over,
+)
+from manyview.distributed.world import World
+from manyview.errors import InputError
+
+
+def who_am_i(world: World) -> tuple[int, int]:
+    return world.rank, world.size
+
+
+def add_and_join(world: World, by_rank: list[np.ndarray]) -> dict[str, Any]:
+    own = torch.from_numpy(by_rank[world.rank])
+    counts = [len(rows) for rows in by_rank]
+    first = own.sum(dim=0)
+    return {
+        "sum": world.sum(first).numpy(),
+        "max": world.max(first).numpy(),
+        "first": world.broadcast(first).numpy(),
+        "joined": world.gather_rows(own, counts).numpy(),
+        "texts": world.gather_objects(f"of {world.rank}"),
+    }
+
+
+def compare(world: World, by_rank: list[str]) -> str:
+    try:
+        world.check_equal("the views", by_rank[world.rank], "Give all the same.")
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def complete(
+    world: World, bounds: tuple[int, ...], rows: np.ndarray, needed: list[list[int]], weights: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Complete the own block; return it, and the gradient of the sum of squares times weights."""
+    blocks = Blocks(bounds)
+    own = _parameter(rows[blocks.slice_of(world.rank)])
+    plan = ExchangePlan.of(world, blocks, torch.tensor(needed[world.rank], dtype=torch.long))
+    completed = exchange_rows(plan, own)
+    (completed**2 * torch.from_numpy(weights[world.rank])).sum().backward()
+    return completed.detach().numpy(), own.grad.numpy()
+
+
+def join_with_gradient(
+    world: World, bounds: tuple[int, ...], rows: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Join all blocks; each process weighs the squares of all rows by weights of its own."""
+    blocks = Blocks(bounds)
+    own = _parameter(rows[blocks.slice_of(world.rank)])
+    joined = gather_rows(world, blocks, own)
+    (joined**2 * torch.from_numpy(weights[world.rank])).sum().backward()
+    return joined.detach().numpy(), own.grad.numpy()
+
+
+def add_with_gradient(
+    world: World, values: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add values of all processes, and the gradients of a parameter that all hold."""
+    own = _parameter(values[world.rank])
+    held = _parameter(np.ones(3))
+    total = sum_over(world, own)
+    (total**2 * torch.from_numpy(weights[world.rank]) * held.sum()).sum().backward()
+    sum_gradients(world, [held])
+    return total.detach().numpy(), own.grad.numpy(), held.grad.numpy()
+
+
+def draw(world: World, bounds: tuple[int, ...], width: int) -> tuple[np.ndarray, float]:
+    """Draw the own rows, and then the next number of the generator."""
+    blocks, generator = Blocks(bounds), torch.Generator().manual_seed(0)
+    like = torch.empty(blocks.counts[world.rank], width)
+    rows = uniform_rows(like, generator, blocks, world.rank)
+    return rows.numpy(), torch.rand(1, generator=generator).item()
+
+
+def _parameter(values: np.ndarray) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+def solve_shared(world: World, problem: Problem) -> Trained:
+    return solve(problem, world)
