@@ -16,7 +16,7 @@ from manyview.distributed.exchange import (
     sum_gradients,
     sum_over,
 )
-from manyview.distributed.world import World
+from manyview.distributed.world import World, use_world
 from manyview.errors import InputError
 
 
@@ -94,3 +94,9 @@ def _parameter(values: np.ndarray) -> Tensor:
 
 def solve_shared(world: World, problem: Problem) -> Trained:
     return solve(problem, world)
+
+
+def fit_shared(world: World, model: Any, views: dict[str, np.ndarray], labels: Any) -> Any:
+    """Fit a copy of a classifier, and return it."""
+    with use_world(world):
+        return model.fit(views, labels)

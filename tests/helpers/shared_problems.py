@@ -132,7 +132,7 @@ def solve(problem: Problem, world: World) -> Trained:
         soft = None if soft is None else tuple(own_rows(values, shard) for values in soft)
     trained: Any = FixedGraphNetwork(part, inputs) if problem.is_fixed else part
     if world.is_shared:
-        shared = SharedTraining(world, trained)
+        shared = SharedTraining(world)
     weight = problem.class_weight
     curve = train(
         trained,

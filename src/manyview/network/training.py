@@ -183,7 +183,7 @@ def train(
             optimizer.zero_grad()
             loss.backward()
             if shared is not None:
-                shared.sum_gradients()
+                shared.sum_gradients(network)
             optimizer.step()
             if after_step is not None:
                 after_step(lambda: run()[1])
