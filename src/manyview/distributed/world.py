@@ -4,6 +4,7 @@ Every method of `World` but its properties is collective: all processes of the g
 it, in the same order. In a world of one they return what they are given.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,6 +17,7 @@ from torch import distributed as dist
 
 from manyview.errors import InputError, ProcessError
 
+SOURCE_PLACE = re.compile(r"^\[[^\]]*\.cc:\d+\] ")
 N_CAUSE = 200  # characters of the connection's own message
 _WORLD: ContextVar["World | None"] = ContextVar("manyview_world", default=None)
 
@@ -183,8 +185,13 @@ def _failures_named() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        cause = str(error).strip().partition("\n")[0]
         raise ProcessError(
             "another process of this fit has ended or does not answer, so this one ends, too; the "
-            f"first process that failed says why. The connection says: {cause[:N_CAUSE]}"
+            f"first process that failed says why. {cause_of(error)}"
         ) from error
+
+
+def cause_of(error: RuntimeError) -> str:
+    """Return the first line of an error of a connection, without the place in its source."""
+    sentence = SOURCE_PLACE.sub("", str(error).strip().partition("\n")[0]).partition(". ")[0]
+    return f"The connection reports: {sentence[:N_CAUSE].rstrip('.')}."

@@ -31,7 +31,12 @@ from manyview.estimators.parameters import (
     NodeSelectionConfig,
     TrainingConfig,
 )
-from manyview.estimators.shared_fit import check_shared_fit, check_shared_graphs, shared_seed
+from manyview.estimators.shared_fit import (
+    check_shared_fit,
+    check_shared_graphs,
+    pick_shared_device,
+    shared_seed,
+)
 from manyview.estimators.warm_start import LearnedWeights, weights_of
 from manyview.graphs.knn_graph import is_approximate
 from manyview.graphs.prepare import pick_n_neighbors
@@ -133,7 +138,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
         check_shared_fit(self, views, y_encoded, context)
-        device = pick_device(self.device)
+        device = pick_shared_device(self.device)
         generator = torch.Generator(device=device).manual_seed(shared_seed(self.random_state))
         earlier, checksum = self._earlier(views)
         n_neighbors = self.parameter_group("graph").n_neighbors

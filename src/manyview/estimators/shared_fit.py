@@ -16,6 +16,7 @@ from manyview.data.views import MultiView
 from manyview.distributed.world import world
 from manyview.errors import InputError
 from manyview.network.prepared import PreparedInputs
+from manyview.network.training import pick_device
 from manyview.validation import draw_seed
 
 OF_PROCESS = ("random_state", "verbose", "device")  # settings that may differ between processes
@@ -25,6 +26,20 @@ def shared_seed(random_state: object) -> int:
     """Return a seed for `random_state`; that of the first process where several share a fit."""
     seed = draw_seed(random_state)
     return int(world().broadcast(torch.tensor(seed)))
+
+
+def pick_shared_device(device: str) -> torch.device:
+    """Pick the device of a fit; where several processes share it, the processor."""
+    if not world().is_shared:
+        return pick_device(device)
+    picked = torch.device("cpu") if device == "auto" else pick_device(device)
+    if picked.type != "cpu":
+        raise InputError(
+            "device must be 'auto' or 'cpu' in a fit that several processes share; got "
+            f"{device!r}. Fit in one process to use a GPU.",
+            parameter="device",
+        )
+    return picked
 
 
 def check_shared_fit(
