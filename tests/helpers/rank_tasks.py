@@ -1,12 +1,16 @@
 """Functions that tests run in the processes of a `RankPool`; the first argument is their world."""
 
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from typing import Any
 
 import numpy as np
 import torch
+from recording_callbacks import Recorder
 from shared_problems import Problem, Trained, solve
 from torch import Tensor
 
+from manyview.cli.app import main
 from manyview.distributed.blocks import Blocks
 from manyview.distributed.draws import uniform_rows
 from manyview.distributed.exchange import (
@@ -100,3 +104,37 @@ def fit_shared(world: World, model: Any, views: dict[str, np.ndarray], labels: A
     """Fit a copy of a classifier, and return it."""
     with use_world(world):
         return model.fit(views, labels)
+
+
+def fit_shared_twice(world: World, model: Any, views: dict[str, np.ndarray], labels: Any) -> Any:
+    with use_world(world):
+        return model.fit(views, labels).fit(views, labels)
+
+
+def refusal_of_fit(
+    world: World, model: Any, views: dict[str, np.ndarray], labels: np.ndarray, changed: str
+) -> str:
+    """Return why a fit is refused that differs in the last process, or has callbacks."""
+    if changed == "callbacks":
+        model.set_callbacks(Recorder())
+    elif world.rank == world.size - 1:
+        if changed == "views":
+            views = {name: view + (name == "shape") for name, view in views.items()}
+        elif changed == "labels":
+            labels = np.where(np.arange(len(labels)) == labels.argmax(), -1, labels)
+        else:
+            model.set_params(training__dropout=0.25)
+    try:
+        fit_shared(world, model, views, labels)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def run_command(world: World, arguments: list[str]) -> tuple[int, str]:
+    """Run a command in each process; return its exit code and all that it prints."""
+    with use_world(world), redirect_stdout(StringIO()) as text, redirect_stderr(text):
+        try:
+            main(arguments)
+        except SystemExit as end:
+            return end.code or 0, text.getvalue()
