@@ -14,6 +14,7 @@ import typer
 from manyview.cli.app import CLOSED_PIPE, USER_ERROR, app, as_typed, main
 from manyview.cli.bench import DAMAGED
 from manyview.data.catalog.cards import CATALOG
+from manyview.distributed.launch import FAILED_ELSEWHERE
 from manyview.errors import DataFileError, InputError
 from manyview.estimators.manyview import ManyviewClassifier
 from manyview.methods import METHODS
