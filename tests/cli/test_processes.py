@@ -1,6 +1,5 @@
 """A fit in several processes, from the command line: one folder, and one line where it fails."""
 
-import csv
 import os
 import signal
 import subprocess
@@ -8,26 +7,14 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
+from shared_runs import assert_equal_runs, shell_environment
 
 OPTIONS = ("--label-ratio", "0.2", "-p", "hidden=8", "-p", "max_epochs=40")
 
 
 def command(*arguments, launcher=()):
     return [sys.executable, "-m", *launcher, *(["-m"] if launcher else []), "manyview", *arguments]
-
-
-def environment():
-    """Return that of a fresh shell: no launcher's variables, one thread per process."""
-    path = os.pathsep.join(sys.path)
-    return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
-
-
-def predictions(folder):
-    with (folder / "predictions.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [row["label"] for row in rows], np.array([float(row["probability"]) for row in rows])
 
 
 def members(*words):
@@ -45,13 +32,6 @@ def members(*words):
     return found
 
 
-def assert_one_run_with_equal_predictions(folder, other):
-    assert {path.name for path in folder.iterdir()} == {path.name for path in other.iterdir()}
-    (labels, probabilities), (shared_labels, shared) = predictions(folder), predictions(other)
-    assert shared_labels == labels
-    assert np.allclose(shared, probabilities, atol=0.01)
-
-
 def test_the_first_of_several_processes_writes_the_run_of_one(manyview, ranks, shapes, tmp_path):
     assert manyview("fit", shapes, *OPTIONS, "--out", tmp_path / "one")[0] == 0
     shared = ["fit", str(Path(shapes).resolve()), *OPTIONS, "--out", str(tmp_path / "two")]
@@ -59,7 +39,7 @@ def test_the_first_of_several_processes_writes_the_run_of_one(manyview, ranks, s
     assert code == 0
     assert "Result " in text
     assert others == [(0, ""), (0, "")]
-    assert_one_run_with_equal_predictions(tmp_path / "one", tmp_path / "two")
+    assert_equal_runs(tmp_path / "one", tmp_path / "two")
 
 
 def test_a_mistake_is_one_line_and_starts_no_process(manyview, shapes):
@@ -79,11 +59,15 @@ def test_processes_write_one_run_with_the_predictions_of_one(manyview, shapes, t
     assert manyview("fit", shapes, *OPTIONS, "--out", tmp_path / "one")[0] == 0
     shared = [str(shapes), *OPTIONS, "--out", str(tmp_path / "two"), "--processes", "2"]
     done = subprocess.run(
-        command("fit", *shared), env=environment(), capture_output=True, text=True, check=False
+        command("fit", *shared),
+        env=shell_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("Result ") == 1
-    assert_one_run_with_equal_predictions(tmp_path / "one", tmp_path / "two")
+    assert_equal_runs(tmp_path / "one", tmp_path / "two")
 
 
 @pytest.mark.slow
@@ -93,7 +77,7 @@ def test_a_killed_process_ends_the_fit_with_a_line_that_names_it(shapes, tmp_pat
     endless = ["-p", "max_epochs=1000000", "-p", "tol=none", "--label-ratio", "0.2"]
     arguments = [str(shapes), "--method", "mgcn-dns", *endless, "--out", out, "--processes", "2"]
     with subprocess.Popen(
-        command("fit", *arguments), env=environment(), stderr=subprocess.PIPE, text=True
+        command("fit", *arguments), env=shell_environment(), stderr=subprocess.PIPE, text=True
     ) as fit:
         deadline = time.monotonic() + 60
         while len(found := members("fit", out)) < 2:
@@ -116,11 +100,11 @@ def test_torchrun_writes_one_run_with_the_predictions_of_one_process(manyview, s
     arguments = ["fit", str(shapes), *OPTIONS, "--out", str(tmp_path / "two")]
     done = subprocess.run(
         command(*arguments, launcher=launcher),
-        env=environment(),
+        env=shell_environment(),
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("Result ") == 1
-    assert_one_run_with_equal_predictions(tmp_path / "one", tmp_path / "two")
+    assert_equal_runs(tmp_path / "one", tmp_path / "two")
