@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from manyview.distributed import world as module
 from manyview.distributed.world import ALONE, World, use_world, world
+from manyview.errors import InputError
 
 
 def test_world_outside_of_a_process_group_is_this_process_alone():
@@ -50,3 +52,16 @@ def test_what_differs_between_processes_is_refused_in_all_of_them(ranks):
         "from those of process 0. Give all the same."
     )
     assert ranks.run("compare", 4, ["a", "b", "a", "c"]) == [refused] * 4
+
+
+@pytest.mark.parametrize("backends", ["cpu:gloo,cuda:gloo", "cpu:gloo,cuda:nccl", "cpu:mpi"])
+def test_backends_that_exchange_arrays_of_the_processor_are_taken(monkeypatch, backends):
+    monkeypatch.setattr(module.dist, "get_backend_config", lambda group: backends)
+    World(0, 2).check_backend()
+
+
+def test_a_backend_for_gpus_alone_is_refused(monkeypatch):
+    monkeypatch.setattr(module.dist, "get_backend_config", lambda group: "cuda:nccl")
+    with pytest.raises(InputError, match="its backend is cuda:nccl"):
+        World(0, 2).check_backend()
+    ALONE.check_backend()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from manyview import ManyviewClassifier, MGCNDNSClassifier
+from manyview import ManyviewClassifier, MGCNDNSClassifier, hide_labels, load_dataset
 from manyview.distributed.world import World, use_world
 from manyview.errors import InputError
 from manyview.estimators.shared_fit import pick_shared_device, shared_seed
@@ -115,3 +115,14 @@ def test_a_shared_fit_takes_the_processor_and_refuses_other_devices():
         assert pick_shared_device("auto").type == "cpu"
         with pytest.raises(InputError, match="must be 'auto' or 'cpu' in a fit that several"):
             pick_shared_device("meta")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("model", [MGCNDNSClassifier, ManyviewClassifier])
+def test_real_data_get_the_predictions_of_one_process(ranks, model):
+    data = load_dataset("bbcsports")  # sparse views
+    labels = hide_labels(data.labels, keep=0.05, random_state=0)
+    alone = model(random_state=0).fit(data.views, labels)
+    for shared in ranks.run("fit_shared", 2, model(random_state=0), data.views, labels):
+        assert np.array_equal(shared.transduction_, alone.transduction_)
+        assert shared.training_curve_.n_epochs == alone.training_curve_.n_epochs

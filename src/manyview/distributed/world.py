@@ -1,7 +1,7 @@
 """The processes that share one fit: torch's process group, or this process alone.
 
-Every method of `World` but its properties is collective: all processes of the group have to call
-it, in the same order. In a world of one they return what they are given.
+Methods of `World` are collective unless they say otherwise: all processes of the group have to call
+them, in the same order. In a world of one they return what they are given.
 """
 
 import re
@@ -42,6 +42,17 @@ class World:
     def is_shared(self) -> bool:
         """Whether there are other processes."""
         return self.size > 1
+
+    def check_backend(self) -> None:
+        """Refuse a process group that cannot exchange arrays of the processor; not collective."""
+        if not self.is_shared:
+            return
+        backends = dist.get_backend_config(self.group)
+        if "cpu:" not in backends:
+            raise InputError(
+                "the process group must exchange arrays of the processor; its backend is "
+                f"{backends}. Initialize it with 'gloo', or with 'cpu:gloo,cuda:nccl'."
+            )
 
     def sum(self, values: Tensor) -> Tensor:
         """Add the values of all processes; every process gets the same sums."""

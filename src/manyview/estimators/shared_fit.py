@@ -49,6 +49,7 @@ def check_shared_fit(
     shared = world()
     if not shared.is_shared:
         return
+    shared.check_backend()
     if context.callbacks is not None or context.observer is not None:
         raise InputError(
             "callbacks cannot be used in a fit that several processes share. Call set_callbacks "
