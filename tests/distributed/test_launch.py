@@ -69,9 +69,15 @@ def test_an_error_of_the_first_process_ends_all_with_its_code(program, how):
 
 def test_no_process_is_left_when_this_one_is_interrupted(program, monkeypatch):
     started = []
-    monkeypatch.setattr(module, "_wait", lambda members: started.extend(members) or 1 / 0)
-    with pytest.raises(ZeroDivisionError):
+
+    def interrupt(members):
+        started.extend(members)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_wait", interrupt)
+    with pytest.raises(SystemExit) as end:
         launch(["program", "hangs"], 2)
+    assert end.value.code == 130
     assert len(started) == 2
     assert all(member.code is not None for member in started)
 

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from manyview.errors import ProcessError
+from manyview.system.interrupts import interrupted_code
 
 RENDEZVOUS = "MANYVIEW_RENDEZVOUS"  # where the processes of `launch` meet
 POLL_SECONDS = 0.1
@@ -43,7 +44,8 @@ def launch(arguments: Sequence[str], n_processes: int) -> int:
     """Run `python -m ARGUMENTS` in several processes; return the exit code.
 
     The first process has this one's input and output. The others print nothing; if one of them
-    fails first, an error says so with the last line it wrote.
+    fails first, an error says so with the last line it wrote. An interrupt of this process ends
+    all, and then this one.
     """
     with TemporaryDirectory(prefix="manyview-") as folder:
         members: list[_Member] = []
@@ -51,6 +53,8 @@ def launch(arguments: Sequence[str], n_processes: int) -> int:
             for rank in range(n_processes):
                 members.append(_start(arguments, rank, n_processes, Path(folder)))
             return _wait(members)
+        except KeyboardInterrupt:  # which the first process reports
+            raise SystemExit(interrupted_code()) from None
         finally:
             for member in members:
                 member.end()
