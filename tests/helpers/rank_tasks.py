@@ -22,6 +22,9 @@ from manyview.distributed.exchange import (
 )
 from manyview.distributed.world import World, use_world
 from manyview.errors import InputError
+from manyview.graphs.sharding import shard_support
+from manyview.layers.node_selection import NodeSelection
+from manyview.layers.sparse_product import propagate
 
 
 def who_am_i(world: World) -> tuple[int, int]:
@@ -138,3 +141,50 @@ def run_command(world: World, arguments: list[str]) -> tuple[int, str]:
             main(arguments)
         except SystemExit as end:
             return end.code or 0, text.getvalue()
+
+
+def part_of_support(world: World, problem: Problem) -> dict[str, np.ndarray]:
+    """Return the part of a support that each process holds, in numbers of the whole one."""
+    part, pairs = shard_support(problem.inputs().support, world, Blocks(problem.bounds))
+    shard = part.shard
+    own = shard.own
+    starts = part.row_starts[own.start : own.stop + 1].long()
+    return {
+        "nodes": shard.nodes.numpy(),
+        "samples": shard.samples.numpy(),
+        "row_lengths": starts.diff().numpy(),
+        "columns": shard.nodes[part.columns[starts[0] : starts[-1]].long()].numpy(),
+        "lower": shard.nodes[part.upper_rows.long()].numpy(),
+        "higher": shard.nodes[part.upper_columns.long()].numpy(),
+        "pairs": pairs.numpy(),
+        "received_pairs": shard.with_shared_pairs(
+            torch.arange(part.n_undirected)[: shard.pair_blocks.counts[world.rank]]
+            + shard.pair_blocks.bounds[world.rank]
+        ).numpy(),
+    }
+
+
+def run_layers(
+    world: World, problem: Problem, graph: np.ndarray, hidden: np.ndarray, weights: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Propagate and select on a divided support, or a whole one; return values and gradients."""
+    support, pairs = problem.inputs().support, slice(None)
+    if world.is_shared:
+        support, pairs = shard_support(support, world, Blocks(problem.bounds))
+    shard = support.shard
+    own = slice(None) if shard is None else shard.samples
+    weights_of_pairs = _parameter(graph[pairs])
+    features = _parameter(hidden[own])
+    selection = NodeSelection(0.5, 0.05).double()
+    selected = selection(support, weights_of_pairs)
+    product = propagate(support, selected, features)
+    (product * torch.from_numpy(weights)[own]).sum().backward()
+    return {
+        "product": product.detach().numpy(),
+        "confidence": selection.confidence(support, weights_of_pairs).detach().numpy(),
+        "samples": np.arange(len(hidden)) if shard is None else shard.samples.numpy(),
+        "pairs": np.arange(len(graph)) if shard is None else pairs.numpy(),
+        "for_hidden": features.grad.numpy(),
+        "for_graph": weights_of_pairs.grad.numpy(),
+        "for_threshold": selection.raw_threshold.grad.numpy(),
+    }
