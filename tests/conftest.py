@@ -25,6 +25,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"needs the real data sets; MANYVIEW_DATA={folder} is not a folder")
 
 
+@pytest.fixture(scope="session")
+def ranks(tmp_path_factory):
+    """Four processes of one gloo group (see `rank_pool`), started for the first test that asks."""
+    from rank_pool import RankPool
+
+    pool = RankPool(tmp_path_factory.mktemp("ranks"))
+    yield pool
+    pool.close()
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)

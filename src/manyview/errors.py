@@ -6,6 +6,7 @@ ManyviewError
 │   └── MissingValuesError  single cells of a view are blank          (also DataFileError)
 ├── CallbackError         a callback raised an error during fit       (also RuntimeError)
 ├── DataFileError         a file is missing or not as described
+├── ProcessError          another process of a shared fit failed      (also RuntimeError)
 └── PlanError             a study plan is malformed                   (also ValueError)
 
 DataWarning               views or labels look like a mistake         (a UserWarning)
@@ -55,6 +56,10 @@ class CallbackError(ManyviewError, RuntimeError):
 
 class DataFileError(ManyviewError):
     """A file is missing, damaged, or not as described."""
+
+
+class ProcessError(ManyviewError, RuntimeError):
+    """Another process of a fit that several share has ended or does not answer."""
 
 
 class MissingValuesError(InputError, DataFileError):

@@ -12,7 +12,7 @@ from manyview.graphs.normalization import renormalize
 from manyview.graphs.prepare import prepare_views
 from manyview.graphs.support import GraphSupport
 from manyview.layers.random_propagation import consistency_loss
-from manyview.network.training import labeled_cross_entropy
+from manyview.network.losses import labeled_cross_entropy
 
 N_NODES, N_INPUTS, HIDDEN, N_CLASSES = 10, 5, 6, 3
 

@@ -14,6 +14,7 @@ import typer
 from manyview.cli.app import CLOSED_PIPE, USER_ERROR, app, as_typed, main
 from manyview.cli.bench import DAMAGED
 from manyview.data.catalog.cards import CATALOG
+from manyview.distributed.launch import FAILED_ELSEWHERE
 from manyview.errors import DataFileError, InputError
 from manyview.estimators.manyview import ManyviewClassifier
 from manyview.methods import METHODS
@@ -208,7 +209,7 @@ def test_help_lists_the_exit_codes_that_are_used(manyview):
     codes = manyview("--help")[1].partition("Exit codes:\n")[2]
     listed = {int(word) for line in codes.splitlines() for word in line[:17].split()}
     interrupts = {128 + getattr(signal, name) for name in ("SIGHUP", "SIGINT", "SIGTERM")}
-    assert listed == {0, DAMAGED, USER_ERROR, CLOSED_PIPE, *interrupts}
+    assert listed == {0, DAMAGED, USER_ERROR, FAILED_ELSEWHERE, CLOSED_PIPE, *interrupts}
 
 
 def test_help_does_not_wait_for_torch():

@@ -8,12 +8,7 @@ from torch import nn
 
 from manyview.callbacks.context import FitContext
 from manyview.errors import InputError
-from manyview.network.training import (
-    TrainingCurve,
-    labeled_cross_entropy,
-    train,
-    train_network,
-)
+from manyview.network.training import TrainingCurve, train, train_network
 
 
 class Line(nn.Module):
@@ -35,27 +30,6 @@ class Line(nn.Module):
 FEATURES = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
 LABELS = torch.tensor([0, 1, -1])
 SETTINGS = {"learning_rate": 0.1, "max_epochs": 500, "tol": 1e-3}
-
-
-def test_loss_is_the_mean_over_labeled_samples_of_eq_19():
-    logits = torch.randn(4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    labels = torch.tensor([0, 2, 1, 1])
-    probabilities = torch.softmax(logits, dim=1)
-    expected = 0.0
-    for i in range(4):
-        for j in range(3):
-            expected -= float(labels[i] == j) * torch.log(probabilities[i, j])
-    torch.testing.assert_close(labeled_cross_entropy(logits, labels), expected / 4)
-
-
-def test_loss_uses_class_weights():
-    logits = torch.zeros(2, 2)
-    weight = torch.tensor([1.0, 0.0])
-    wrong = logits + torch.tensor([[0.0, 0.0], [5.0, -5.0]])
-    torch.testing.assert_close(
-        labeled_cross_entropy(wrong, torch.tensor([0, 1]), weight),
-        labeled_cross_entropy(logits, torch.tensor([0, 1]), weight),
-    )
 
 
 def test_training_fits_the_labeled_samples_and_converges():

@@ -6,7 +6,7 @@ import torch
 from scipy import sparse
 
 from manyview.errors import InputError
-from manyview.network.training import distillation_loss
+from manyview.network.losses import distillation_loss
 from manyview.self_training.pseudo_labels import (
     MIN_WEIGHT,
     PseudoLabeler,

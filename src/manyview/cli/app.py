@@ -18,6 +18,7 @@ from manyview.cli.config import Config, origin_of, read_config
 from manyview.cli.console import print_json, print_notice, print_table, print_text, width
 from manyview.cli.labeling import label
 from manyview.cli.options import (
+    ARGUMENTS,
     INTERRUPTED,
     AsJson,
     DataDir,
@@ -30,7 +31,14 @@ from manyview.cli.options import (
 from manyview.cli.run_lists import runs_app
 from manyview.cli.runs import audit, explain, fit, predict, propose
 from manyview.cli.tuning import tune
-from manyview.errors import InputError, ManyviewError, is_out_of_memory, out_of_memory
+from manyview.distributed.launch import FAILED_ELSEWHERE
+from manyview.errors import (
+    InputError,
+    ManyviewError,
+    ProcessError,
+    is_out_of_memory,
+    out_of_memory,
+)
 from manyview.system.files import finished_paths
 from manyview.system.interrupts import interrupted_code, interrupts_raised
 
@@ -115,6 +123,8 @@ def _run(arguments: Sequence[str]) -> int:
             raise KeyboardInterrupt
     except ManyviewError as error:
         code = _fail(as_typed(error, arguments))
+        if isinstance(error, ProcessError):
+            code = FAILED_ELSEWHERE
     except UsageError as error:
         context = getattr(error, "ctx", None)
         file = origin_of(context, getattr(error, "param", None), arguments)
@@ -187,6 +197,7 @@ def top(
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         return
+    context.meta[ARGUMENTS] = context.obj
     wants_help = any(word in HELP for word in context.obj or ())
     config = Config() if no_config or wants_help else read_config(context.command)
     config = config.with_verbose(context.command) if verbose else config

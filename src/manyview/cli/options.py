@@ -1,7 +1,8 @@
 """Options that several verbs have in common, grouped in dataclasses."""
 
 import inspect
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from manyview.runs.sources import DataSource
 
 INTERRUPTED = 130  # exit code after Ctrl-C
+ARGUMENTS = "manyview.arguments"  # where a context has the words of the command
 EXIT_CODES = {
     "0": "done",
     "1": "damaged records (bench check), or an error of manyview itself",
     "2": "a mistake in the command or the data, in one line",
+    "3": "another process of a fit that several share has failed",
     "129 130 143": "interrupted by SIGHUP, Ctrl-C or SIGTERM",
     "141": "the reader of the output went away",
 }
@@ -69,6 +72,12 @@ def path_argument(metavar: str, text: str, complete: Completer | None = None) ->
         parser=_user_path,
         autocompletion=complete,
     )
+
+
+def arguments_of(context: typer.Context) -> Sequence[str]:
+    """Return the words of the command after `manyview`."""
+    arguments: Sequence[str] | None = context.meta.get(ARGUMENTS)
+    return sys.argv[1:] if arguments is None else arguments
 
 
 def _user_path(path: str | Path) -> Path:

@@ -17,6 +17,7 @@ from manyview.cli.options import (
     OutputOptions,
     Run,
     Verbose,
+    arguments_of,
     option,
     path_option,
     with_options,
@@ -28,6 +29,7 @@ from manyview.cli.options import (
 @with_options
 def fit(
     *,
+    context: typer.Context,
     data: Data,
     model_options: ModelOptions,
     params: Annotated[
@@ -69,6 +71,14 @@ def fit(
     cache_dir: Annotated[
         str | None, option("DIR", "Folder of cached neighbors, for later fits on the same data.")
     ] = None,
+    processes: Annotated[
+        int,
+        option(
+            "N",
+            "Methods manyview, mgcn-dns: train in N processes on this machine, with the same "
+            "result. For several machines, start the command with torchrun.",
+        ),
+    ] = 1,
     data_options: DataOptions,
     output: OutputOptions,
 ) -> None:
@@ -80,10 +90,13 @@ def fit(
     sample's position in the graph; known, yes if a label was given; given, that label.
     Labels hidden by a label ratio are used to score the predictions.
     """
+    from manyview.distributed.group import process_group
+    from manyview.distributed.launch import is_member, launch
     from manyview.report.commands import settings_lines
     from manyview.report.run.page import report_files
     from manyview.report.run.text import run_text
     from manyview.runs.fitting import fit_run
+    from manyview.runs.shared import check_processes, take_part
     from manyview.system.config import config_context
 
     settings = model_options.settings(
@@ -97,8 +110,15 @@ def fit(
         annotate=annotate,
         out=out,
     )
-    output.note(*settings_lines(settings))
-    with config_context(cache_dir=cache_dir):
+    check_processes(processes, settings.method)
+    if processes > 1 and not is_member():
+        settings.check()
+        raise typer.Exit(launch(["manyview", *arguments_of(context)], processes))
+    with process_group() as world, config_context(cache_dir=cache_dir):
+        if world.rank > 0:
+            take_part(settings)
+            return
+        output.note(*settings_lines(settings))
         run = fit_run(
             settings,
             verbose=sys.stderr.isatty() and (output.has_text or output.verbose),

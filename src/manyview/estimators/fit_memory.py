@@ -3,6 +3,8 @@
 from typing import Any
 
 from manyview.data.views import MultiView
+from manyview.distributed.launch import n_members_here
+from manyview.distributed.world import world
 from manyview.system.memory import GB, check_memory
 from manyview.system.progress import show_message
 
@@ -68,6 +70,8 @@ def memory_of_fit(
 def check_fit_memory(views: MultiView, title: str, *, verbose: bool, **settings: Any) -> None:
     """Estimate the memory of a fit, and refuse the fit where there is less.
 
+    Processes of this machine that share the fit need it each.
+
     Parameters
     ----------
     title
@@ -77,8 +81,11 @@ def check_fit_memory(views: MultiView, title: str, *, verbose: bool, **settings:
     settings
         Those of `memory_of_fit`.
     """
-    needed = memory_of_fit(views, **settings)
+    n_processes = n_members_here() if world().is_shared else 1
+    needed = n_processes * memory_of_fit(views, **settings)
     what = f"{title} on {len(views):,} samples in {views.n_views} views"
+    if n_processes > 1:
+        what += f" in {n_processes} processes"
     if verbose:
         show_message(f"{what} needs about {needed:.1f} GB of memory in addition to the data")
     way_out = "Lower n_neighbors or hidden"

@@ -20,6 +20,7 @@ from manyview.data.labels import class_weights
 from manyview.data.network_input import InputScaling
 from manyview.data.scaling import SCALINGS, ViewScaler, scaling_by_view
 from manyview.data.views import MultiView
+from manyview.distributed.world import world
 from manyview.estimators.calibration import Calibration, InterruptedFitError
 from manyview.estimators.fit_memory import check_fit_memory
 from manyview.estimators.mixins import NetworkOutputsMixin
@@ -29,6 +30,12 @@ from manyview.estimators.parameters import (
     NeighborGraph,
     NodeSelectionConfig,
     TrainingConfig,
+)
+from manyview.estimators.shared_fit import (
+    check_shared_fit,
+    check_shared_graphs,
+    pick_shared_device,
+    shared_seed,
 )
 from manyview.estimators.warm_start import LearnedWeights, weights_of
 from manyview.graphs.knn_graph import is_approximate
@@ -120,14 +127,19 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         training: TrainingConfig = self._network_estimator().parameter_group("training")
         return training.center_input
 
+    def _shows_progress(self) -> bool:
+        """Whether this process shows progress; of several that share a fit, the first does."""
+        return self.verbose and world().rank == 0
+
     def _check_parameters(self, views: MultiView) -> None:
         self.parameter_group("graph").check_for(views)
         scaling_by_view(self.scaling, views, (AUTO, *SCALINGS))
         super()._check_parameters(views)
 
     def _fit(self, views: MultiView, y_encoded: np.ndarray, context: FitContext) -> None:
-        device = pick_device(self.device)
-        generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
+        check_shared_fit(self, views, y_encoded, context)
+        device = pick_shared_device(self.device)
+        generator = torch.Generator(device=device).manual_seed(shared_seed(self.random_state))
         earlier, checksum = self._earlier(views)
         n_neighbors = self.parameter_group("graph").n_neighbors
         self.n_neighbors_ = (
@@ -139,7 +151,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         check_fit_memory(
             views,
             self.card.title,
-            verbose=self.verbose,
+            verbose=self._shows_progress(),
             n_neighbors=self.n_neighbors_,
             n_classes=len(self.classes_),
             hidden=settings["hidden"],
@@ -249,7 +261,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             n_neighbors=self.n_neighbors_,
             graph_epochs=self._graph_epochs(is_fold),
             context=context,
-            verbose=self.verbose,
+            verbose=self._shows_progress(),
             earlier=earlier,
         )
         return self_train(
@@ -281,7 +293,8 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         prepared = cached_inputs(cache, views, generator.device, **settings)
         self.view_graphs_, self.neighbor_recall_ = prepared.view_graphs, prepared.views.recalls
         self.scaling_ = prepared.views.scalings
-        if self.verbose:
+        check_shared_graphs(prepared)
+        if self._shows_progress():
             show_recalls(prepared.views.recalls)
         return prepared
 

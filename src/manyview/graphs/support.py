@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 
+from manyview.distributed.shard import Shard
 from manyview.graphs.view_masks import ViewMasks, find_view_masks
 
 REORDERED_FROM = 20_000  # samples; the features of fewer fit the processor's cache
@@ -44,6 +45,8 @@ class GraphSupport:
         [sample] the sample at each place; None without reordering.
     view_masks
         Views that both ends of each pair have; None if all samples have all views.
+    shard
+        Which part of a divided support this is (see `shard_support`); None for a whole one.
     """
 
     row_starts: Tensor
@@ -54,6 +57,7 @@ class GraphSupport:
     upper_columns: Tensor
     order: Tensor | None = None
     view_masks: ViewMasks | None = field(default=None, kw_only=True)
+    shard: Shard | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_graphs(

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from manyview.graphs.support import GraphSupport
+from manyview.layers.sharded import with_neighbors, with_shared_pairs
 from manyview.layers.sparse_product import skew_products
 
 
@@ -96,11 +97,14 @@ class EdgeGraphLearning(nn.Module):
 
     def gates(self, support: GraphSupport) -> Tensor:
         """Gate of each pair."""
-        return edge_gates(support, self.magnitude.detach(), self.gamma)
+        return edge_gates(support, self._skew(support).detach(), self.gamma)
 
     def forward(self, support: GraphSupport, fused_graph: Tensor) -> Tensor:
         """Return the refined graph."""
-        return shrink_edges(support, fused_graph, self.magnitude, self.gamma)
+        return shrink_edges(support, fused_graph, self._skew(support), self.gamma)
+
+    def _skew(self, support: GraphSupport) -> Tensor:
+        return with_shared_pairs(support, self.magnitude)
 
 
 class FactorGraphLearning(nn.Module):
@@ -131,10 +135,12 @@ class FactorGraphLearning(nn.Module):
 
     def gates(self, support: GraphSupport) -> Tensor:
         """Gate of each pair."""
-        skew = skew_products(support, self.left_factor, self.right_factor)
-        return edge_gates(support, skew.detach(), self.gamma)
+        return edge_gates(support, self._skew(support).detach(), self.gamma)
 
     def forward(self, support: GraphSupport, fused_graph: Tensor) -> Tensor:
         """Return the refined graph."""
-        skew = skew_products(support, self.left_factor, self.right_factor)
-        return shrink_edges(support, fused_graph, skew, self.gamma)
+        return shrink_edges(support, fused_graph, self._skew(support), self.gamma)
+
+    def _skew(self, support: GraphSupport) -> Tensor:
+        factors = self.left_factor, self.right_factor
+        return skew_products(support, *(with_neighbors(support, factor) for factor in factors))

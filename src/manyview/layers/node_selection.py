@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from manyview.graphs.support import GraphSupport
 from manyview.layers.ranking.ranking import discounted_gain
+from manyview.layers.sharded import at_nodes, of_all_nodes, own_nodes
 from manyview.layers.sparse_product import sum_at_nodes, sum_of_ends
 
 
@@ -20,13 +21,13 @@ def mean_edge_weight(support: GraphSupport, graph: Tensor) -> Tensor:
     Shapes
     ------
     graph : [pair]
-    returns : [node]
+    returns : [own node]
     """
     if graph.count_nonzero() == len(graph):
         n_nonzero = support.by_sample(support.row_starts.diff())
     else:
         n_nonzero = sum_at_nodes(support, (graph != 0).to(graph)).clamp_(min=1)
-    return sum_at_nodes(support, graph) / n_nonzero
+    return own_nodes(support, sum_at_nodes(support, graph) / n_nonzero)
 
 
 def node_confidence(
@@ -96,15 +97,17 @@ def select_edges(
     Shapes
     ------
     graph : [pair]
-    confidence : [node]
+    confidence : [sample]
     threshold : scalar
     returns : [pair]
     """
     # No edge is more confident than the loop of the most confident node.
     largest = confidence.max() - threshold
     if largest <= 0:
-        return graph * (edge_confidence(support, confidence.detach()) == confidence.max())
+        of_edges = edge_confidence(support, at_nodes(support, confidence.detach()))
+        return graph * (of_edges == confidence.max())
     halves = (confidence - threshold) / largest * 0.5  # each end's half of an edge's surplus
+    halves = at_nodes(support, halves)
     selected: Tensor = _WeakenEdges.apply(support, graph, halves)  # type: ignore[no-untyped-call]
     return selected
 
@@ -188,8 +191,8 @@ class NodeSelection(nn.Module):
         return self.raw_threshold.sigmoid()
 
     def confidence(self, support: GraphSupport, graph: Tensor) -> Tensor:
-        """Confidence of each node, in [0, 1]."""
-        scores = mean_edge_weight(support, graph)
+        """Confidence of each sample, in [0, 1]."""
+        scores = of_all_nodes(support, mean_edge_weight(support, graph))
         return node_confidence(scores, self.temperature, self.rank_axis, self.ranking)
 
     def forward(self, support: GraphSupport, graph: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from scipy import sparse
 from torch import Tensor
 
 from manyview.graphs.support import GraphSupport
+from manyview.layers.sharded import with_neighbors
 
 
 def propagate(
@@ -24,10 +25,11 @@ def propagate(
     Shapes
     ------
     graph : [pair], or [edge] where the two directions differ
-    hidden : [node, feature]
+    hidden : [own node, feature]
     edge_weights : [edge], the same graph on edges if already computed
-    returns : [node, feature]
+    returns : [own node, feature]
     """
+    hidden = with_neighbors(support, hidden)
     if edge_weights is None:
         edge_weights = support.on_edges(graph.detach())
     product: Tensor = _Propagate.apply(support, graph, edge_weights, hidden)  # type: ignore[no-untyped-call]
@@ -140,12 +142,14 @@ class _Propagate(torch.autograd.Function):
         ctx.support, ctx.is_symmetric = support, len(graph) == support.n_pairs
         hidden = support.by_place(hidden)
         ctx.save_for_backward(edge_weights, hidden)
-        return support.by_sample(_multiply(_graph_matrix(support, edge_weights), hidden))
+        return support.by_sample(_multiply(_own_rows(support, edge_weights), hidden))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, None, Tensor | None]:
         support: GraphSupport = ctx.support
         gradient = support.by_place(gradients[0]).contiguous()
+        if support.shard is not None:
+            gradient = support.shard.pad(gradient)
         edge_weights, hidden = ctx.saved_tensors
         for_graph = for_hidden = None
         if ctx.needs_input_grad[1]:
@@ -224,6 +228,17 @@ class _MultiplyFixed(torch.autograd.Function):
 def _graph_matrix(support: GraphSupport, edge_weights: Tensor) -> Tensor:
     shape = (support.n_samples, support.n_samples)
     return csr_tensor(support.row_starts, support.columns, edge_weights, shape)
+
+
+def _own_rows(support: GraphSupport, edge_weights: Tensor) -> Tensor:
+    """Return the rows of the own nodes as a matrix, all rows of a whole support."""
+    if support.shard is None:
+        return _graph_matrix(support, edge_weights)
+    own = support.shard.own
+    starts = support.row_starts[own.start : own.stop + 1]
+    edges = slice(int(starts[0]), int(starts[-1]))
+    shape = (len(starts) - 1, support.n_samples)
+    return csr_tensor(starts - edges.start, support.columns[edges], edge_weights[edges], shape)
 
 
 def _multiply(matrix: Tensor, hidden: Tensor) -> Tensor:

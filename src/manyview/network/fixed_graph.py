@@ -45,7 +45,7 @@ class FixedGraphNetwork(nn.Module):
         with torch.no_grad():
             graph = network.graphs(support, view_weights).selected
             edge_weights = support.on_edges(graph)
-            scale = float(edge_weights.sum()) / support.n_samples
+            scale = mean_row_sum(support, edge_weights)
             self.scale = scale if scale > 0 else 1.0
             self.graph, self.edge_weights = graph / self.scale, edge_weights / self.scale
             self.propagated: Tensor | None = None
@@ -64,7 +64,7 @@ class FixedGraphNetwork(nn.Module):
             messages = by_place(self.support, first.messages(self.features, self.center))
             hidden = propagate(placed, self.graph, messages, self.edge_weights)
         for layer in later:
-            hidden = activate(hidden, self.dropout if self.training else 0.0, generator)
+            hidden = activate(hidden, self.dropout if self.training else 0.0, generator, placed)
             hidden = layer(placed, self.graph, hidden, edge_weights=self.edge_weights)
         return by_sample(self.support, hidden)
 
@@ -73,6 +73,15 @@ class FixedGraphNetwork(nn.Module):
         """Divide the weights by the factor of the graph, so that they fit the network's own."""
         for layer in self.layers:
             layer.weight.div_(self.scale)
+
+
+def mean_row_sum(support: GraphSupport, edge_weights: Tensor) -> float:
+    """Average the sums of all rows of a graph, [edge]; collective on a divided support."""
+    shard = support.shard
+    if shard is None:
+        return float(edge_weights.sum()) / support.n_samples
+    first, past = support.row_starts[shard.own.start], support.row_starts[shard.own.stop]
+    return float(shard.world.sum(edge_weights[first:past].sum())) / shard.blocks.n_total
 
 
 def _propagated(
@@ -90,7 +99,7 @@ def _propagated(
         offsets = propagate(placed, graph, coefficients, edge_weights)
         return product.addmm_(offsets, center.means, alpha=-1)
     if center is not None:
-        ones = features.new_ones(support.n_samples, 1)
+        ones = features.new_ones(len(features), 1)
         offsets = propagate(placed, graph, ones, edge_weights)
         return product.addmm_(offsets, center[None], alpha=-1)
     return product

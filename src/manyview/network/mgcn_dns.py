@@ -128,7 +128,8 @@ class MGCNDNS(nn.Module):
         support = support.placed
         outputs = [propagate(support, graph, messages, edge_weights)]
         for layer in later:
-            hidden = activate(outputs[-1], self.dropout if self.training else 0.0, generator)
+            dropped = self.dropout if self.training else 0.0
+            hidden = activate(outputs[-1], dropped, generator, support)
             outputs.append(layer(support, graph, hidden, edge_weights=edge_weights))
         return outputs
 

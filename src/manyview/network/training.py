@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -15,6 +16,8 @@ from manyview.callbacks.context import FitContext
 from manyview.errors import InputError, warn_user
 from manyview.network.adam import Adam
 from manyview.network.checkpoints import BestWeights, MeanWeights
+from manyview.network.losses import distillation_loss, labeled_cross_entropy
+from manyview.network.shared_training import SharedTraining
 from manyview.system.progress import epoch_progress
 from manyview.system.threads import threads_for
 
@@ -77,42 +80,6 @@ class TrainingCurve:
 OnEpoch = Callable[[TrainingCurve, Callable[[], AbstractContextManager[None]]], bool | None]
 
 
-def labeled_cross_entropy(
-    logits: Tensor, labels: Tensor, class_weight: Tensor | None = None
-) -> Tensor:
-    """Mean cross-entropy of the labeled samples: L, Eq. (19).
-
-    The paper sums. The mean differs by a constant factor, which Adam ignores, and makes the
-    convergence tolerance independent of the number of labels.
-
-    Shapes
-    ------
-    logits : [labeled sample, class]
-    labels : [labeled sample], class numbers
-    class_weight : [class]
-    """
-    return nn.functional.cross_entropy(logits, labels, weight=class_weight)
-
-
-def distillation_loss(
-    logits: Tensor, targets: Tensor, weights: Tensor, target_terms: Tensor | None = None
-) -> Tensor:
-    """Weighted mean Kullback-Leibler divergence of the predictions from soft targets.
-
-        sum_i w_i sum_c t_ic log(t_ic / p_ic) / sum_i w_i
-
-    Shapes
-    ------
-    logits, targets : [sample, class]
-    weights : [sample]
-    target_terms : [sample, class], t log t if already computed
-    """
-    if target_terms is None:
-        target_terms = torch.xlogy(targets, targets)
-    divergence = target_terms - targets * logits.log_softmax(dim=1)
-    return weights @ divergence.sum(dim=1) / weights.sum()
-
-
 def train(
     network: nn.Module,
     inputs: tuple[Any, ...],
@@ -134,6 +101,7 @@ def train(
     before_epoch: Callable[[], None] | None = None,
     after_step: AfterStep | None = None,
     on_epoch: OnEpoch | None = None,
+    shared: SharedTraining | None = None,
 ) -> TrainingCurve:
     """Fit the network to the labeled samples, in place.
 
@@ -169,12 +137,20 @@ def train(
     on_epoch
         Called after every epoch with the curve so far, and a context manager under which the
         network has its averaged weights; True stops the training.
+    shared
+        How several processes share the training, each with its samples; the loss is then
+        `labeled_cross_entropy` and that of soft targets. Ctrl-C is raised again.
     """
     is_labeled = (labels >= 0).nonzero().squeeze(1)
     known = labels[is_labeled]
     target_terms = None if soft_targets is None else torch.xlogy(soft_targets[0], soft_targets[0])
     groups = _parameter_groups(network, weight_decay, not_decayed, rate_factors or {})
     optimizer = Adam(groups, learning_rate=learning_rate)
+    soft_weight = None
+    if shared is not None:
+        total = shared.label_weight(known, class_weight)
+        loss_of = partial(labeled_cross_entropy, total_weight=total)
+        soft_weight = None if soft_targets is None else shared.total(soft_targets[1].sum())
     curve = TrainingCurve()
     best = BestWeights(network)
     mean = MeanWeights(network, averaged_epochs)
@@ -184,7 +160,8 @@ def train(
         logits = every_logits[is_labeled]
         loss = loss_of(logits, known, class_weight)
         if soft_targets is not None:
-            loss = loss + distillation_loss(every_logits, *soft_targets, target_terms)
+            soft = distillation_loss(every_logits, *soft_targets, target_terms, soft_weight)
+            loss = loss + soft
         if regularizer is not None:
             loss = loss + regularizer(every_logits)
         return logits, loss
@@ -196,20 +173,25 @@ def train(
             if not network.training:
                 network.train()
             logits, loss = run()
-            if not isfinite(loss.item()):
+            total_loss = (loss if shared is None else shared.total(loss)).item()
+            if not isfinite(total_loss):
                 raise InputError(
-                    f"training diverged: the loss is {loss.item()} in epoch "
+                    f"training diverged: the loss is {total_loss} in epoch "
                     f"{curve.n_epochs + 1}. Lower learning_rate; got {learning_rate}."
                 )
-            best.update(loss.item())
+            best.update(total_loss)
             optimizer.zero_grad()
             loss.backward()
+            if shared is not None:
+                shared.sum_gradients(network)
             optimizer.step()
             if after_step is not None:
                 after_step(lambda: run()[1])
             mean.add()
-            curve.loss.append(loss.item())
-            curve.labeled_accuracy.append((logits.argmax(1) == known).float().mean().item())
+            curve.loss.append(total_loss)
+            is_right = (logits.argmax(1) == known).float()
+            accuracy = is_right.mean() if shared is None else shared.mean(is_right)
+            curve.labeled_accuracy.append(accuracy.item())
             has_to_stop = on_epoch is not None and on_epoch(curve, mean.in_place)
             if curve.has_converged(tol) or curve.has_reached(target_loss):
                 curve.stopped = "converged"
@@ -219,7 +201,7 @@ def train(
                 break
         mean.restore()
     except KeyboardInterrupt:
-        if curve.n_epochs == 0:
+        if curve.n_epochs == 0 or shared is not None:
             raise
         best.restore()
         curve.stopped = "interrupted"

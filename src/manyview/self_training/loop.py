@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from manyview.base.summary import StageRecord
+from manyview.distributed.world import world
 from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 from manyview.network.prepared import PreparedInputs
 from manyview.network.spectral import linear_probabilities
@@ -106,13 +107,15 @@ def self_train(
         pseudo_labeler = replace(pseudo_labeler, class_prior="predictions")
     probabilities = None
     if initial_teacher == "linear" and max_iter > 0:
-        probabilities = linear_probabilities(
-            prepared.teacher_inputs,
-            prepared.graph_weights,
-            y_encoded,
-            n_classes,
-            class_weight,
-            labeled_features,
+        probabilities = _agreed(
+            linear_probabilities(
+                prepared.teacher_inputs,
+                prepared.graph_weights,
+                y_encoded,
+                n_classes,
+                class_weight,
+                labeled_features,
+            )
         )
     result, network = None, None
     records: list[StageRecord] = []
@@ -151,7 +154,12 @@ def self_train(
 @torch.no_grad()
 def predict_probabilities(network: MGCNDNS, inputs: NetworkInputs) -> np.ndarray:
     """Return the class probabilities a network gives: [sample, class]."""
-    return softmax(network(*inputs).cpu().numpy())
+    return _agreed(softmax(network(*inputs).cpu().numpy()))
+
+
+def _agreed(probabilities: np.ndarray) -> np.ndarray:
+    """Return those of the first process, so that all that share a fit decide the same."""
+    return world().broadcast(torch.from_numpy(probabilities)).numpy()
 
 
 def _generator_of_stage(generator: torch.Generator, number: int) -> torch.Generator:

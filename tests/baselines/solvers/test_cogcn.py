@@ -19,7 +19,8 @@ from manyview.baselines.solvers.cogcn import (
 )
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.support import GraphSupport
-from manyview.network.training import labeled_cross_entropy, train
+from manyview.network.losses import labeled_cross_entropy
+from manyview.network.training import train
 
 N_NODES, N_INPUTS, HIDDEN, N_CLASSES = 12, 5, 7, 3
 

@@ -1,0 +1,117 @@
+"""A network on several processes: each has the samples of a block, and their edges.
+
+inputs, network -> shard_inputs, shard_network -> train -> gather_weights
+
+The weights of convolutions, fusion and threshold are the same in all processes. Parameters of edges
+and rows of factors are divided: each process has those of its block, and trains them.
+"""
+
+from copy import deepcopy
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from manyview.distributed.blocks import Blocks
+from manyview.distributed.shard import Shard
+from manyview.distributed.world import World
+from manyview.graphs.sharding import shard_support
+from manyview.layers.graph_convolution import RowCenters
+from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
+from manyview.layers.sparse_product import csr_tensor
+from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
+
+
+def shard_inputs(
+    inputs: NetworkInputs, world: World, blocks: Blocks | None = None
+) -> NetworkInputs:
+    """Return the inputs of this process' samples; collective.
+
+    Parameters
+    ----------
+    inputs
+        Of all samples, the same in all processes.
+    blocks
+        Of the places of the samples; by default with equally many edges.
+    """
+    device = inputs.view_weights.device
+    part, pairs = shard_support(inputs.support.to("cpu"), world, blocks)
+    assert part.shard is not None
+    samples, center = part.shard.samples.to(device), inputs.center
+    if isinstance(center, RowCenters):
+        center = RowCenters(center.coefficients.index_select(0, samples), center.means)
+    return NetworkInputs(
+        part.to(device),
+        inputs.view_weights.index_select(0, pairs.to(device)),
+        take_rows(inputs.features, samples),
+        center,
+    )
+
+
+def shard_network(network: MGCNDNS, shard: Shard) -> MGCNDNS:
+    """Return a copy of a network for the samples of this process; collective.
+
+    All processes start with the weights of the first.
+    """
+    part = deepcopy(network)
+    with torch.no_grad():
+        for parameter in part.parameters():
+            parameter.copy_(shard.world.broadcast(parameter))
+        for name, parameter in divided_parameters(part).items():
+            own = _own_rows(name, parameter, shard)
+            setattr(part.graph_learning, name, nn.Parameter(own.clone()))
+    return part
+
+
+@torch.no_grad()
+def gather_weights(part: MGCNDNS, shard: Shard, network: MGCNDNS) -> None:
+    """Copy the weights of all processes' parts into a whole network; collective."""
+    divided = divided_parameters(part)
+    for name, parameter in divided.items():
+        if name == "magnitude":
+            joined = shard.world.gather_rows(parameter, shard.pair_blocks.counts)
+        else:
+            joined = shard.by_sample(parameter)
+        getattr(network.graph_learning, name).copy_(joined)
+    shared = {
+        name: parameter
+        for name, parameter in part.state_dict().items()
+        if name.removeprefix("graph_learning.") not in divided
+    }
+    network.load_state_dict(shared, strict=False)
+
+
+def divided_parameters(network: nn.Module) -> dict[str, nn.Parameter]:
+    """Return the parameters of edges or samples, by their names in the graph learning."""
+    learning = getattr(network, "graph_learning", None)
+    if isinstance(learning, EdgeGraphLearning | FactorGraphLearning):
+        return dict(learning.named_parameters())
+    return {}
+
+
+def own_rows(values: np.ndarray, shard: Shard) -> np.ndarray:
+    """Select the rows of this process' samples: [sample, ...] to [own node, ...]."""
+    return np.asarray(values[shard.samples.cpu().numpy()])
+
+
+def take_rows(matrix: Tensor, rows: Tensor) -> Tensor:
+    """Select rows of a dense or a sparse CSR matrix."""
+    if matrix.layout == torch.strided:
+        return matrix.index_select(0, rows)
+    starts = matrix.crow_indices()
+    lengths = starts.diff().index_select(0, rows)
+    own_starts = torch.cat([lengths.new_zeros(1), lengths.cumsum(0)])
+    n_entries = int(own_starts[-1])
+    shifts = starts[:-1].index_select(0, rows) - own_starts[:-1]
+    entries = torch.repeat_interleave(shifts, lengths, output_size=n_entries)
+    entries += torch.arange(n_entries, device=entries.device)
+    columns, values = (
+        part.index_select(0, entries) for part in (matrix.col_indices(), matrix.values())
+    )
+    return csr_tensor(own_starts, columns, values, (len(rows), matrix.shape[1]))
+
+
+def _own_rows(name: str, parameter: Tensor, shard: Shard) -> Tensor:
+    if name == "magnitude":
+        return parameter[shard.pair_blocks.slice_of(shard.world.rank)]
+    return parameter.index_select(0, shard.samples)

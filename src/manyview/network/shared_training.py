@@ -1,0 +1,95 @@
+"""One training over several processes: sums of the loss and of gradients.
+
+Each process has the logits of some samples. Its loss is their part of the loss of all samples, and
+its backward pass computes the gradients of this part; exchanges carry gradients between processes.
+The gradients of a weight that all processes hold are then added.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from manyview.distributed.exchange import sum_gradients
+from manyview.distributed.world import World
+from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
+from manyview.network.sharding import (
+    divided_parameters,
+    gather_weights,
+    own_rows,
+    shard_inputs,
+    shard_network,
+)
+
+
+@dataclass(frozen=True)
+class SharedTraining:
+    """What `train` does differently where several processes share it; all of it is collective."""
+
+    world: World
+
+    def total(self, values: Tensor) -> Tensor:
+        """Add a sum over own samples over all processes."""
+        return self.world.sum(values.detach())
+
+    def mean(self, values: Tensor) -> Tensor:
+        """Average values of own samples over those of all processes."""
+        total, n_values = self.total(torch.stack([values.sum(), values.new_tensor(len(values))]))
+        mean: Tensor = total / n_values
+        return mean
+
+    def label_weight(self, labels: Tensor, class_weight: Tensor | None) -> Tensor:
+        """Add the weights of all labels, by their class; their number without weights."""
+        if class_weight is None:
+            return self.total(torch.tensor(float(len(labels)), device=labels.device))
+        return self.total(class_weight[labels].sum())
+
+    def sum_gradients(self, network: nn.Module) -> None:
+        """Add the gradients of the weights that all processes hold."""
+        own = {id(one) for one in divided_parameters(network).values()}
+        held = [one for one in network.parameters() if id(one) not in own]
+        sum_gradients(self.world, held)
+
+
+@dataclass(frozen=True)
+class NetworkPart:
+    """A network and its inputs, of which this process has all or the part of its samples.
+
+    Attributes
+    ----------
+    network, inputs
+        What this process trains, and on what.
+    whole
+        The network of all samples, which gets the learned weights in `join`.
+    shared
+        How the processes share the training; None if there is one.
+    """
+
+    network: MGCNDNS
+    inputs: NetworkInputs
+    whole: MGCNDNS
+    shared: SharedTraining | None = None
+
+    def rows(self, values: np.ndarray) -> np.ndarray:
+        """Select the rows of this process' samples from those of all."""
+        shard = self.inputs.support.shard
+        return values if shard is None else own_rows(values, shard)
+
+    def join(self) -> MGCNDNS:
+        """Return the network of all samples with the weights of all processes; collective."""
+        shard = self.inputs.support.shard
+        if shard is not None:
+            gather_weights(self.network, shard, self.whole)
+            self.whole.eval()
+        return self.whole
+
+
+def divide_network(network: MGCNDNS, inputs: NetworkInputs, world: World) -> NetworkPart:
+    """Divide a network and its inputs among the processes of a world; collective."""
+    if not world.is_shared:
+        return NetworkPart(network, inputs, network)
+    own = shard_inputs(inputs, world)
+    assert own.support.shard is not None
+    part = shard_network(network, own.support.shard)
+    return NetworkPart(part, own, network, SharedTraining(world))

@@ -1,0 +1,190 @@
+"""Functions that tests run in the processes of a `RankPool`; the first argument is their world."""
+
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import torch
+from recording_callbacks import Recorder
+from shared_problems import Problem, Trained, solve
+from torch import Tensor
+
+from manyview.cli.app import main
+from manyview.distributed.blocks import Blocks
+from manyview.distributed.draws import uniform_rows
+from manyview.distributed.exchange import (
+    ExchangePlan,
+    exchange_rows,
+    gather_rows,
+    sum_gradients,
+    sum_over,
+)
+from manyview.distributed.world import World, use_world
+from manyview.errors import InputError
+from manyview.graphs.sharding import shard_support
+from manyview.layers.node_selection import NodeSelection
+from manyview.layers.sparse_product import propagate
+
+
+def who_am_i(world: World) -> tuple[int, int]:
+    return world.rank, world.size
+
+
+def add_and_join(world: World, by_rank: list[np.ndarray]) -> dict[str, Any]:
+    own = torch.from_numpy(by_rank[world.rank])
+    counts = [len(rows) for rows in by_rank]
+    first = own.sum(dim=0)
+    return {
+        "sum": world.sum(first).numpy(),
+        "max": world.max(first).numpy(),
+        "first": world.broadcast(first).numpy(),
+        "joined": world.gather_rows(own, counts).numpy(),
+        "texts": world.gather_objects(f"of {world.rank}"),
+    }
+
+
+def compare(world: World, by_rank: list[str]) -> str:
+    try:
+        world.check_equal("the views", by_rank[world.rank], "Give all the same.")
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def complete(
+    world: World, bounds: tuple[int, ...], rows: np.ndarray, needed: list[list[int]], weights: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Complete the own block; return it, and the gradient of the sum of squares times weights."""
+    blocks = Blocks(bounds)
+    own = _parameter(rows[blocks.slice_of(world.rank)])
+    plan = ExchangePlan.of(world, blocks, torch.tensor(needed[world.rank], dtype=torch.long))
+    completed = exchange_rows(plan, own)
+    (completed**2 * torch.from_numpy(weights[world.rank])).sum().backward()
+    return completed.detach().numpy(), own.grad.numpy()
+
+
+def join_with_gradient(
+    world: World, bounds: tuple[int, ...], rows: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Join all blocks; each process weighs the squares of all rows by weights of its own."""
+    blocks = Blocks(bounds)
+    own = _parameter(rows[blocks.slice_of(world.rank)])
+    joined = gather_rows(world, blocks, own)
+    (joined**2 * torch.from_numpy(weights[world.rank])).sum().backward()
+    return joined.detach().numpy(), own.grad.numpy()
+
+
+def add_with_gradient(
+    world: World, values: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Add values of all processes, and the gradients of a parameter that all hold."""
+    own = _parameter(values[world.rank])
+    held = _parameter(np.ones(3))
+    total = sum_over(world, own)
+    (total**2 * torch.from_numpy(weights[world.rank]) * held.sum()).sum().backward()
+    sum_gradients(world, [held])
+    return total.detach().numpy(), own.grad.numpy(), held.grad.numpy()
+
+
+def draw(world: World, bounds: tuple[int, ...], width: int) -> tuple[np.ndarray, float]:
+    """Draw the own rows, and then the next number of the generator."""
+    blocks, generator = Blocks(bounds), torch.Generator().manual_seed(0)
+    like = torch.empty(blocks.counts[world.rank], width)
+    rows = uniform_rows(like, generator, blocks, world.rank)
+    return rows.numpy(), torch.rand(1, generator=generator).item()
+
+
+def _parameter(values: np.ndarray) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64, requires_grad=True)
+
+
+def solve_shared(world: World, problem: Problem) -> Trained:
+    return solve(problem, world)
+
+
+def fit_shared(world: World, model: Any, views: dict[str, np.ndarray], labels: Any) -> Any:
+    """Fit a copy of a classifier, and return it."""
+    with use_world(world):
+        return model.fit(views, labels)
+
+
+def fit_shared_twice(world: World, model: Any, views: dict[str, np.ndarray], labels: Any) -> Any:
+    with use_world(world):
+        return model.fit(views, labels).fit(views, labels)
+
+
+def refusal_of_fit(
+    world: World, model: Any, views: dict[str, np.ndarray], labels: np.ndarray, changed: str
+) -> str:
+    """Return why a fit is refused that differs in the last process, or has callbacks."""
+    if changed == "callbacks":
+        model.set_callbacks(Recorder())
+    elif world.rank == world.size - 1:
+        if changed == "views":
+            views = {name: view + (name == "shape") for name, view in views.items()}
+        elif changed == "labels":
+            labels = np.where(np.arange(len(labels)) == labels.argmax(), -1, labels)
+        else:
+            model.set_params(training__dropout=0.25)
+    try:
+        fit_shared(world, model, views, labels)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def run_command(world: World, arguments: list[str]) -> tuple[int, str]:
+    """Run a command in each process; return its exit code and all that it prints."""
+    with use_world(world), redirect_stdout(StringIO()) as text, redirect_stderr(text):
+        try:
+            main(arguments)
+        except SystemExit as end:
+            return end.code or 0, text.getvalue()
+
+
+def part_of_support(world: World, problem: Problem) -> dict[str, np.ndarray]:
+    """Return the part of a support that each process holds, in numbers of the whole one."""
+    part, pairs = shard_support(problem.inputs().support, world, Blocks(problem.bounds))
+    shard = part.shard
+    own = shard.own
+    starts = part.row_starts[own.start : own.stop + 1].long()
+    return {
+        "nodes": shard.nodes.numpy(),
+        "samples": shard.samples.numpy(),
+        "row_lengths": starts.diff().numpy(),
+        "columns": shard.nodes[part.columns[starts[0] : starts[-1]].long()].numpy(),
+        "lower": shard.nodes[part.upper_rows.long()].numpy(),
+        "higher": shard.nodes[part.upper_columns.long()].numpy(),
+        "pairs": pairs.numpy(),
+        "received_pairs": shard.with_shared_pairs(
+            torch.arange(part.n_undirected)[: shard.pair_blocks.counts[world.rank]]
+            + shard.pair_blocks.bounds[world.rank]
+        ).numpy(),
+    }
+
+
+def run_layers(
+    world: World, problem: Problem, graph: np.ndarray, hidden: np.ndarray, weights: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Propagate and select on a divided support, or a whole one; return values and gradients."""
+    support, pairs = problem.inputs().support, slice(None)
+    if world.is_shared:
+        support, pairs = shard_support(support, world, Blocks(problem.bounds))
+    shard = support.shard
+    own = slice(None) if shard is None else shard.samples
+    weights_of_pairs = _parameter(graph[pairs])
+    features = _parameter(hidden[own])
+    selection = NodeSelection(0.5, 0.05).double()
+    selected = selection(support, weights_of_pairs)
+    product = propagate(support, selected, features)
+    (product * torch.from_numpy(weights)[own]).sum().backward()
+    return {
+        "product": product.detach().numpy(),
+        "confidence": selection.confidence(support, weights_of_pairs).detach().numpy(),
+        "samples": np.arange(len(hidden)) if shard is None else shard.samples.numpy(),
+        "pairs": np.arange(len(graph)) if shard is None else pairs.numpy(),
+        "for_hidden": features.grad.numpy(),
+        "for_graph": weights_of_pairs.grad.numpy(),
+        "for_threshold": selection.raw_threshold.grad.numpy(),
+    }
