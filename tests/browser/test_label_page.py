@@ -82,7 +82,10 @@ def visit(chromium):
         page.goto(address)
         page.locator("html[data-ready=yes]").wait_for()
         until(
-            lambda: page.evaluate("manyview.map.n === 1797 && manyview.state.status !== 'starting'")
+            lambda: page.evaluate(
+                "manyview.map.n === 1797 && manyview.state.status !== 'starting'"
+                " && document.documentElement.dataset.row !== ''"
+            )
         )
         return page
 

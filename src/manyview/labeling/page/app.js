@@ -66,7 +66,7 @@
       const row = sample?.row ?? null;
       if (row === null) return;
       const found = await get("api/sample", { row }).catch(() => null); // the next event tries again
-      if (found && sample.row === row && !nMoves) show(found);
+      if (found && sample.row === row && !nMoves) show({ ...found, reason: found.reason ?? sample.reason });
     },
 
     /** Send an act; it is saved when the server answers. Returns whether it was. */
@@ -137,7 +137,7 @@
     if (row === null) return;
     tip.style.left = `${at[0]}px`; tip.style.top = `${at[1]}px`;
     const name = manyview.state.classes[map.classes[row]]?.name;
-    tip.textContent = `${ids[row]}: ${name === undefined ? "no prediction yet" : map.flags[row] & manyview.LABELED ? `labeled ${name}` : `${name}, ${manyview.percent(map.sureness[row] / 255)}`}`;
+    tip.textContent = `${ids[row]}: ${name === undefined ? "no prediction yet" : map.flags[row] & manyview.LABELED ? `labeled ${name}` : `${name}, ${manyview.probability(map.sureness[row] / 255)}`}`;
   };
 
   const KEYS = {
@@ -168,7 +168,7 @@
         await loadState();
         if (kind === "learned") { await loadMap(); await acts.refresh(); }
         if (["ready", "moved", "labels", "hello"].includes(kind)) await loadMap();
-        if (kind === "learned" && sample?.row === null) await acts.next();
+        if (["learned", "failed", "hello"].includes(kind) && sample?.row === null) await acts.next();
       } catch { /* the next event tries again */ }
     };
     source.onerror = () => {
