@@ -210,35 +210,38 @@ def counted(needed):
     return [max(COUNTS) if one is None else one for one in needed]
 
 
-def compared(records, level, mistakes):
-    """Return {strategy: labels needed, in the same order} of runs that all strategies have.
+def strategies_of(mistakes):
+    """Return the strategies that are reported at a rate of mistakes."""
+    return WITH_MISTAKES if mistakes else REPORTED
 
-    A study that is still running thus compares strategies on the same data sets and seeds.
+
+def compared(records, level, mistakes):
+    """Return {strategy: {(data set, seed): labels needed}} of the runs that all strategies have.
+
+    A study that is still running so compares strategies on the same data sets and seeds.
     """
-    runs = {}
+    runs = {name: {} for name in strategies_of(mistakes)}
     for (own_level, rate, strategy, *key), needed in needed_by_run(records).items():
-        if (own_level, rate) == (level, mistakes):
-            runs.setdefault(strategy, {})[tuple(key)] = needed
-    if not runs:
-        return [], {}
-    shared = sorted(set.intersection(*(set(found) for found in runs.values())))
-    order = [name for name in STRATEGIES if name in runs]
-    return shared, {name: [runs[name][key] for key in shared] for name in order}
+        if (own_level, rate) == (level, mistakes) and strategy in runs:
+            runs[strategy][tuple(key)] = needed
+    shared = set.intersection(*(set(found) for found in runs.values()))
+    return {name: {key: found[key] for key in sorted(shared)} for name, found in runs.items()}
 
 
 def print_summary(file):
     records = read(file)
-    print("mistakes  level  strategy     labels needed  more than 100  of random's    runs")
+    print("mistakes  level  strategy      labels needed  more than 100  of random's  runs")
     for mistakes, level in product(MISTAKES, LEVELS):
-        shared, found = compared(records, level, mistakes)
-        means = {name: np.mean(counted(needed)) for name, needed in found.items() if shared}
-        for name, mean in means.items():
-            ratio = f"{mean / means['random']:.2f}" if "random" in means else ""
-            n_more = found[name].count(None)
-            print(
-                f"{mistakes:8.0%}  {level:5.0%}  {name:12} {mean:13.1f}  {n_more:13}"
-                f"  {ratio:>11}  {len(shared):6}"
-            )
+        found = compared(records, level, mistakes)
+        for name, by_run in found.items():
+            if by_run:
+                mean = np.mean(counted(by_run.values()))
+                ratio = mean / np.mean(counted(found["random"].values()))
+                n_more = list(by_run.values()).count(None)
+                print(
+                    f"{mistakes:8.0%}  {level:5.0%}  {name:12}  {mean:13.1f}  {n_more:13}  "
+                    f"{ratio:11.2f}  {len(by_run):4}"
+                )
 
 
 def add_seed(file, names, strategies, mistakes, seed):

@@ -277,3 +277,14 @@ def test_two_windows_do_not_overwrite_each_other(start, visit):
     other.keyboard.press("2")
     other.get_by_text(f"Sample {row} was labeled 1 meanwhile").wait_for()
     assert server.labels() == {str(row): "1"}
+
+    # A person edits labels.csv meanwhile: both windows show it, and nothing is lost.
+    file = server.folder / "run" / "labels.csv"
+    until(file.exists)
+    text = file.read_text()
+    assert text.splitlines()[1].split(",")[:2] == [str(row), "1"]
+    edited = next(sample for sample in range(1797) if sample not in (row, row_of(one)))
+    file.write_text(f"{text}{edited},7,mine\n")
+    for page in (one, other):
+        until(lambda page=page: page.locator("#counts b").inner_text() == "2")
+    assert server.labels() == {str(row): "1", str(edited): "7"}
