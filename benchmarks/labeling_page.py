@@ -141,17 +141,19 @@ def times_table(file=TIMES):
             f"{one['saved_ms']['median']:.0f} ms ({one['saved_ms']['95%']:.0f})",
             f"{one['predictions_seconds']['median']:.1f} s "
             f"({one['predictions_seconds']['largest']:.1f})",
+            f"{one['predictions_cpu_seconds']:.1f} s",
             f"{one['predictions_per_epoch']:.0f}",
             *(
                 f"{one['memory_mb']['first'][name]:.0f}, {one['memory_mb']['last'][name]:.0f}"
                 for name in ("server", "worker")
             ),
             f"{one['n_labels']:,}",
+            f"{one['load']:.0f} on {one['n_cpus']}",
         ]
         for one in json.loads(file.read_text())
     ]
-    heads = ["samples", "saved (95%)", "new predictions (largest)", "epochs", "server MB",
-             "worker MB", "labels"]  # fmt: skip
+    heads = ["samples", "saved (95%)", "new predictions (largest)", "CPU", "epochs", "server MB",
+             "worker MB", "labels", "load"]  # fmt: skip
     return table(heads, rows)
 
 

@@ -36,8 +36,9 @@ class Server:
         self.address = re.search(r"http\S+", self.process.stdout.readline())[0]
 
     def kill(self):
-        self.process.kill()
-        self.process.communicate()
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process.stdout.close()  # its worker may hold the other end a moment longer
 
     def labels(self):
         """Return the given labels, from the journal alone."""
@@ -130,8 +131,7 @@ def test_thirty_digits_by_keys_with_two_killed_servers(start, visit):
     early = state_of(page)["measured"]["accuracy"]
     places = page.evaluate("Array.from(manyview.map.target)")
     label_some(page, 2)
-    os.kill(server.process.pid, signal.SIGKILL)
-    server.process.communicate()
+    server.kill()
     before = row_of(page)
     page.keyboard.press(str(TRUTH[before]))
     page.get_by_text("Not saved: the server does not answer").wait_for()

@@ -58,6 +58,8 @@
     try { show(await get(path, query)); } catch (error) { toast(error.message, true); } finally { nMoves -= 1; }
   };
 
+  const idle = async () => { while (isBusy || nMoves) await new Promise((done) => setTimeout(done, 20)); };
+
   const acts = manyview.acts = {
     next: () => move("api/next"),
     go: (row) => move("api/sample", { row }),
@@ -93,7 +95,9 @@
       await acts.next(); await loadState();
     },
     skip: async () => { if (sample && sample.row !== null && (await acts.save("api/skip", { row: sample.row }))) await acts.next(); },
+    /** Undo also what is just being saved: the key waits for it, and is never lost. */
     undo: async () => {
+      await idle();
       const undone = await acts.save("api/undo", {});
       if (!undone) return;
       await loadState();
