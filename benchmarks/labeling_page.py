@@ -122,7 +122,7 @@ def answer(records):
             numbers.append(f"{queue:.0f} instead of {at_least}{random:.0f} labels for {level:.0%}")
         if not ratios:
             continue
-        whose = f"that is wrong {mistakes:.0%} of the time" if mistakes else "that is always right"
+        whose = f"who is wrong {mistakes:.0%} of the time" if mistakes else "who is always right"
         sentences.append(
             f"For a person {whose}, the queue needs {and_list(ratios)} of the labels of random "
             f"choice, mean over {len(by_dataset(found['random']))} data sets: {and_list(numbers)} "
