@@ -1,50 +1,63 @@
 """How many labels a person has to give: the queue of `manyview label` against other choices.
 
 A simulated person starts without any label, answers what a strategy asks, and is wrong at random at
-a given rate. The model is that of the page: `ManyviewClassifier`, fitted again with a warm start
-after every five labels. Strategies:
+a given rate. The model is that of the page: `ManyviewClassifier`, fitted with a warm start after 5,
+10, 15, 20, 25, 30, 40, 50, 60, 80 and 100 labels. Strategies:
 
 queue         the queue of `manyview label`
 random        random samples
 uncertainty   the smallest margins, after ten random samples
 typiclust, coreset, probcover, maxherding, badge, falcun
               strategies of scikit-activeml on the same model, its propagated features and its
-              probabilities (`pip install scikit-activeml`)
+              probabilities (`pip install scikit-activeml`); those of `REPORTED` run by default
 
-A fit is one line of `results/labeling_study.jsonl`: the accuracy on all samples. The goal of a data
-set and seed is the accuracy of the same model with 10% random labels (`ten percent`). A study that
-was stopped continues where it stopped. Name data sets, and limit seeds, strategies or mistakes:
+A fit is one line of `results/labeling_study.jsonl`: the accuracy on all samples. Rules of the
+records:
+
+- The goal of a data set and seed is the accuracy of the same model with 10% random labels, all
+  right (`ten percent`). It is run before the strategies of its seed.
+- A run ends as soon as its accuracy reaches 95% of the goal's: both levels, 90% and 95%, are then
+  known. The labels needed are the first count at which a level is reached.
+- A run that does not reach a level with 100 labels needs "more than 100". A mean counts it as 100,
+  is therefore too small, and is marked with the number of such runs.
+
+Seeds are the outermost loop, so that an unfinished study has run for all data sets alike, and a
+study that was stopped continues where it stopped. Name data sets, and limit seeds, strategies or
+mistakes; --first-seed 100 is for trying changes of the queue, and --out keeps such records apart:
 
     python benchmarks/labeling_study.py [DATA ...] [--seeds 1] [--strategies queue,random]
-                                        [--mistakes 0]
+                                        [--mistakes 0] [--first-seed 0] [--out FILE]
     python benchmarks/labeling_study.py --summary
 """
 
 import argparse
 import tempfile
+from functools import cache
 from itertools import product
 from pathlib import Path
-from statistics import fmean
 from time import process_time
 
 import numpy as np
 from stored_records import RESULTS, add_missing, read
 
 from manyview.active_learning.proposals import margin_uncertainty
+from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import draw_labeled
 from manyview.estimators.manyview import ManyviewClassifier
 from manyview.labeling.learner import Learner, Task, smoothed_features
 
 RECORDS = RESULTS / "labeling_study.jsonl"
 DATASETS = (
-    "digits", "3sources", "bbcsports", "bbcnews", "caltech101-7", "reuters-1200", "scene-15",
-    "rosmap",
+    "digits", "3sources", "bbcsports", "bbcnews", "rosmap", "caltech101-7", "reuters-1200",
+    "scene-15",
 )  # fmt: skip
-OWN = ("queue", "random", "uncertainty")
 OUTSIDE = ("typiclust", "coreset", "probcover", "maxherding", "badge", "falcun")
+REPORTED = ("queue", "random", "uncertainty", "typiclust", "coreset", "badge")
+WITH_MISTAKES = ("queue", "random", "uncertainty")  # the others run without mistakes alone
 GOAL = "ten percent"
-N_FIRST, N_STEP, N_MOST = 10, 5, 100
-SEEDS = range(5)
+COUNTS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # labels after which the model is fitted
+N_RANDOM = 10  # labels before uncertainty means anything
+N_SEEDS = 5
 MISTAKES = (0.0, 0.05)
 LEVELS = (0.9, 0.95)  # of the goal's accuracy
 
@@ -54,7 +67,7 @@ def ask_random(state, n):
 
 
 def ask_uncertainty(state, n):
-    if not state.found.classes:
+    if (state.y_encoded >= 0).sum() < N_RANDOM or not state.found.classes:
         return ask_random(state, n)
     rows = np.flatnonzero(state.y_encoded < 0)
     uncertainty = margin_uncertainty(state.found.probabilities[rows])
@@ -144,59 +157,120 @@ class Simulation:
             self.y_encoded[row] = number
 
 
-def simulate(dataset, strategy, mistakes, seed):
-    """Return one record per fit."""
+def goal_accuracy(dataset, mistakes, seed):
+    """Return the one record of the model with 10% random labels."""
     with tempfile.TemporaryDirectory() as folder:
         person = Simulation(dataset, mistakes, seed, Path(folder))
-        if strategy == GOAL:
-            is_labeled = draw_labeled(dataset.labels, 0.1, random_state=seed)
-            person.answer(np.flatnonzero(is_labeled))
-            accuracy, seconds = person.fit()
-            return [{"n_labels": int(is_labeled.sum()), "accuracy": accuracy, "seconds": seconds}]
-        records = []
-        for n_labels in range(N_FIRST, N_MOST + 1, N_STEP):
-            n_new = min(n_labels - int((person.y_encoded >= 0).sum()), len(person.truth) // 2)
+        is_labeled = draw_labeled(dataset.labels, 0.1, random_state=seed)
+        person.answer(np.flatnonzero(is_labeled))
+        accuracy, seconds = person.fit()
+        return [{"n_labels": int(is_labeled.sum()), "accuracy": accuracy, "seconds": seconds}]
+
+
+def simulate(dataset, strategy, mistakes, seed, goal):
+    """Return one record per fit, until the accuracy reaches the highest level of the goal."""
+    records = []
+    with tempfile.TemporaryDirectory() as folder:
+        person = Simulation(dataset, mistakes, seed, Path(folder))
+        for n_labels in COUNTS:
+            n_new = n_labels - int((person.y_encoded >= 0).sum())
             person.answer(STRATEGIES[strategy](person, n_new))
             accuracy, seconds = person.fit()
             records.append({"n_labels": n_labels, "accuracy": accuracy, "seconds": seconds})
-        return records
+            if accuracy >= max(LEVELS) * goal:
+                break
+    return records
 
 
 def labels_needed(records, accuracy):
-    """Return the number of labels from which on the accuracy is reached; None if it is not."""
+    """Return the first number of labels at which an accuracy is reached; None if it is not."""
     reached = [one["n_labels"] for one in records if one["accuracy"] >= accuracy]
     return min(reached, default=None)
 
 
-def summarize(records):
-    """Yield (mistakes, level, strategy, mean labels, fraction reached) over data sets and seeds.
-
-    A run that does not reach the level counts with 100 labels.
-    """
+def needed_by_run(records):
+    """Return {(level, mistakes, strategy, data set, seed): labels needed}, None: more than 100."""
     runs, goals = {}, {}
     for one in records:
         key = one["dataset"], one["seed"]
         if one["strategy"] == GOAL:
             goals[key] = one["accuracy"]
         else:
-            runs.setdefault((one["strategy"], one["mistakes"], *key), []).append(one)
+            runs.setdefault((one["mistakes"], one["strategy"], *key), []).append(one)
+    return {
+        (level, *key): labels_needed(found, level * goals[key[2:]])
+        for level in LEVELS
+        for key, found in runs.items()
+        if key[2:] in goals
+    }
+
+
+def counted(needed):
+    """Return the labels needed as numbers: "more than 100" counts as 100."""
+    return [max(COUNTS) if one is None else one for one in needed]
+
+
+def strategies_of(mistakes):
+    """Return the strategies that are reported at a rate of mistakes."""
+    return WITH_MISTAKES if mistakes else REPORTED
+
+
+def compared(records, level, mistakes):
+    """Return {strategy: {(data set, seed): labels needed}} of the runs that all strategies have.
+
+    A study that is still running so compares strategies on the same data sets and seeds.
+    """
+    runs = {name: {} for name in strategies_of(mistakes)}
+    for (own_level, rate, strategy, *key), needed in needed_by_run(records).items():
+        if (own_level, rate) == (level, mistakes) and strategy in runs:
+            runs[strategy][tuple(key)] = needed
+    shared = set.intersection(*(set(found) for found in runs.values()))
+    return {name: {key: found[key] for key in sorted(shared)} for name, found in runs.items()}
+
+
+def print_summary(file):
+    records = read(file)
+    print("mistakes  level  strategy      labels needed  more than 100  of random's  runs")
     for mistakes, level in product(MISTAKES, LEVELS):
-        for strategy in STRATEGIES:
-            needed = [
-                labels_needed(found, level * goals[name, seed])
-                for (own, rate, name, seed), found in runs.items()
-                if (own, rate) == (strategy, mistakes) and (name, seed) in goals
-            ]
-            if needed:
-                counts = [N_MOST if one is None else one for one in needed]
-                reached = fmean(one is not None for one in needed)
-                yield mistakes, level, strategy, fmean(counts), reached
+        found = compared(records, level, mistakes)
+        for name, by_run in found.items():
+            if by_run:
+                mean = np.mean(counted(by_run.values()))
+                ratio = mean / np.mean(counted(found["random"].values()))
+                n_more = list(by_run.values()).count(None)
+                print(
+                    f"{mistakes:8.0%}  {level:5.0%}  {name:12}  {mean:13.1f}  {n_more:13}  "
+                    f"{ratio:11.2f}  {len(by_run):4}"
+                )
 
 
-def print_summary():
-    print("mistakes  level  strategy      labels needed  reached")
-    for mistakes, level, strategy, needed, reached in summarize(read(RECORDS)):
-        print(f"{mistakes:8.0%}  {level:5.0%}  {strategy:12}  {needed:13.1f}  {reached:7.0%}")
+def add_seed(file, names, strategies, mistakes, seed):
+    """Run what one seed lacks: the goals, then the strategies of all data sets."""
+    load = cache(load_dataset)
+    key = ("strategy", "mistakes", "seed")
+
+    def text(found):
+        return ", ".join(f"{one['n_labels']}: {one['accuracy']:.1%}" for one in found)
+
+    add_missing(
+        file, names, key, [(GOAL, 0.0, seed)],
+        lambda dataset, _strategy, rate, seed: goal_accuracy(dataset, rate, seed), text, load,
+    )  # fmt: skip
+    settings = [
+        (strategy, rate, seed)
+        for rate, strategy in product(mistakes, strategies)
+        if not rate or strategy in WITH_MISTAKES
+    ]
+    for name in names:
+        goal = next(
+            one["accuracy"]
+            for one in read(file)
+            if (one["dataset"], one["strategy"], one["seed"]) == (name, GOAL, seed)
+        )
+        add_missing(
+            file, [name], key, settings,
+            lambda *setting, goal=goal: simulate(*setting, goal), text, load,
+        )  # fmt: skip
 
 
 def main():
@@ -204,27 +278,20 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("datasets", nargs="*", default=DATASETS, metavar="DATA")
-    parser.add_argument("--seeds", type=int, default=len(SEEDS), metavar="N")
-    parser.add_argument("--strategies", default=",".join(STRATEGIES), metavar="NAME,...")
+    parser.add_argument("--seeds", type=int, default=N_SEEDS, metavar="N")
+    parser.add_argument("--first-seed", type=int, default=0, metavar="SEED")
+    parser.add_argument("--strategies", default=",".join(REPORTED), metavar="NAME,...")
     parser.add_argument("--mistakes", type=float, nargs="*", default=MISTAKES, metavar="RATE")
+    parser.add_argument("--out", type=Path, default=RECORDS, metavar="FILE")
     parser.add_argument("--summary", action="store_true", help="print what is stored")
     asked = parser.parse_args()
     if not asked.summary:
         strategies = asked.strategies.split(",")
         if unknown := set(strategies) - set(STRATEGIES):
             parser.error(f"there is no strategy {', '.join(sorted(unknown))}")
-        settings = [
-            (GOAL, 0.0, seed) for seed in range(asked.seeds)
-        ] + list(product(strategies, asked.mistakes, range(asked.seeds)))  # fmt: skip
-        add_missing(
-            RECORDS,
-            asked.datasets,
-            ("strategy", "mistakes", "seed"),
-            settings,
-            simulate,
-            lambda found: ", ".join(f"{one['n_labels']}: {one['accuracy']:.1%}" for one in found),
-        )
-    print_summary()
+        for seed in range(asked.first_seed, asked.first_seed + asked.seeds):
+            add_seed(asked.out, asked.datasets, strategies, asked.mistakes, seed)
+    print_summary(asked.out)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,15 @@
 For each number of samples, a client labels over HTTP as the page does. Written to
 `results/labeling_times.json`: milliseconds until a label is saved, seconds until predictions know
 it, the same as a ratio to one epoch of the fit, and the memory of server and worker after the
-first and after the last of 1,000 labels. Nothing else should run on the machine.
+first and after the last of 1,000 labels. Nothing else should run on the machine; where something
+does, the CPU seconds of the worker say what a fit takes, and `load` how busy the machine was.
 
-    python benchmarks/labeling_times.py [--sizes 2000,20000] [--labels 1000]
+    python benchmarks/labeling_times.py [--sizes 2000,20000] [--labels 1000] [--timed 30]
 """
 
 import argparse
 import json
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -24,7 +26,6 @@ from manyview.labeling.notebook import label
 
 FILE = RESULTS / "labeling_times.json"
 N_CLASSES = 10
-N_TIMED = 30  # labels whose times are measured one by one
 
 
 def memory(pid):
@@ -33,6 +34,12 @@ def memory(pid):
         if line.startswith("VmRSS"):
             return round(int(line.split()[1]) / 1024, 1)
     return None
+
+
+def cpu_seconds(pid):
+    """Return the CPU seconds that a process has taken."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Person:
@@ -66,7 +73,7 @@ class Person:
         return time.perf_counter() - start
 
 
-def measure(n_samples, n_labels):
+def measure(n_samples, n_labels, n_timed):
     views, truth = make_multiview_classification(
         n_samples, 2, n_classes=N_CLASSES, n_features=32, class_sep=2, random_state=0
     )
@@ -80,10 +87,13 @@ def measure(n_samples, n_labels):
             person.wait()
             pids = {"server": "self", "worker": person.service.worker.pid}
             first = {name: memory(pid) for name, pid in pids.items()}
-            saved, learned, ratios = [], [], []
-            for _ in range(N_TIMED):
+            saved, learned, ratios, loads, taken = [], [], [], [], []
+            for _ in range(n_timed):
+                before = cpu_seconds(pids["worker"])
                 saved.append(person.label_one())
                 learned.append(person.wait())
+                taken.append(cpu_seconds(pids["worker"]) - before)
+                loads.append(os.getloadavg()[0])
                 ratios.append(learned[-1] / max(person.service.learned.epoch_seconds, 1e-9))
             while len(person.service.session.labels) < min(n_labels, n_samples // 2):
                 saved.append(person.label_one())
@@ -100,7 +110,10 @@ def measure(n_samples, n_labels):
                      "95%": round(float(np.quantile(saved, 0.95)), 2)},
         "predictions_seconds": {"median": round(median(learned), 3),
                                 "largest": round(max(learned), 3)},
+        "predictions_cpu_seconds": round(median(taken), 3),
         "predictions_per_epoch": round(median(ratios), 1),
+        "load": round(median(loads), 1),
+        "n_cpus": os.cpu_count(),
         "memory_mb": {"first": first, "last": last},
         "accuracy": round(float(np.mean(predictions == truth)), 4),
     }  # fmt: skip
@@ -112,11 +125,14 @@ def main():
     )
     parser.add_argument("--sizes", default="2000,20000", metavar="N,N")
     parser.add_argument("--labels", type=int, default=1000, metavar="N")
+    parser.add_argument(
+        "--timed", type=int, default=30, metavar="N", help="labels timed one by one"
+    )
     parser.add_argument("--out", type=Path, default=FILE, metavar="FILE")
     asked = parser.parse_args()
     rows = []
     for size in asked.sizes.split(","):
-        rows.append(measure(int(size), asked.labels))
+        rows.append(measure(int(size), asked.labels, asked.timed))
         print(json.dumps(rows[-1], indent=2))
     asked.out.write_text(json.dumps(rows, indent=2) + "\n")
 

@@ -1,6 +1,6 @@
 """The pages of results, made from stored records alone.
 
-    python benchmarks/result_pages.py  # results, replication, daily use, promises; README's table
+    python benchmarks/result_pages.py  # results, labeling, daily use, ...; README's table
 
 Records come from `manyview bench run PLAN --out results` for every plan named on the pages, and
 from the studies in this folder.
@@ -19,6 +19,7 @@ import few_labels_figure
 import kdd99
 import label_draws
 import label_shares
+import labeling_page
 import learning_rates
 import numpy as np
 import paper_rows
@@ -285,6 +286,7 @@ def pages():
     return {
         ROOT / "docs" / "results.md": results.format(**parts, **result_parts()),
         ROOT / "docs" / "label-shares.md": shares_page(),
+        ROOT / "docs" / "labeling.md": labeling_page.page(),
         ROOT / "docs" / "replication.md": replication.page(),
         ROOT / "docs" / "daily-use.md": daily_use.page(),
         ROOT / "docs" / "promises.md": promises.page(),

@@ -39,6 +39,7 @@ def label(page: Page) -> None:
         wait_for(page, f"document.documentElement.dataset.row !== '{row}'")
         wait_for(page, "manyview.state.status !== 'learning'")
     wait_for(page, "manyview.state.learned_number === manyview.state.number")
+    wait_for(page, "manyview.state.status === 'idle'")
     time.sleep(3)  # the map has moved
 
 
@@ -55,7 +56,7 @@ def main(folder: Path) -> None:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
         page.goto(found[0])
-        wait_for(page, "manyview.map?.n > 0 && manyview.state.status === 'idle'")
+        wait_for(page, "manyview.map?.n > 0 && Boolean(document.documentElement.dataset.row)")
         label(page)
         page.screenshot(path=folder / "label-light.png")
         page.keyboard.press("t")

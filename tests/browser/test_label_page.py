@@ -36,8 +36,9 @@ class Server:
         self.address = re.search(r"http\S+", self.process.stdout.readline())[0]
 
     def kill(self):
-        self.process.kill()
-        self.process.communicate()
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process.stdout.close()  # its worker may hold the other end a moment longer
 
     def labels(self):
         """Return the given labels, from the journal alone."""
@@ -82,7 +83,10 @@ def visit(chromium):
         page.goto(address)
         page.locator("html[data-ready=yes]").wait_for()
         until(
-            lambda: page.evaluate("manyview.map.n === 1797 && manyview.state.status !== 'starting'")
+            lambda: page.evaluate(
+                "manyview.map.n === 1797 && manyview.state.status !== 'starting'"
+                " && document.documentElement.dataset.row !== ''"
+            )
         )
         return page
 
@@ -127,8 +131,7 @@ def test_thirty_digits_by_keys_with_two_killed_servers(start, visit):
     early = state_of(page)["measured"]["accuracy"]
     places = page.evaluate("Array.from(manyview.map.target)")
     label_some(page, 2)
-    os.kill(server.process.pid, signal.SIGKILL)
-    server.process.communicate()
+    server.kill()
     before = row_of(page)
     page.keyboard.press(str(TRUTH[before]))
     page.get_by_text("Not saved: the server does not answer").wait_for()
@@ -274,3 +277,14 @@ def test_two_windows_do_not_overwrite_each_other(start, visit):
     other.keyboard.press("2")
     other.get_by_text(f"Sample {row} was labeled 1 meanwhile").wait_for()
     assert server.labels() == {str(row): "1"}
+
+    # A person edits labels.csv meanwhile: both windows show it, and nothing is lost.
+    file = server.folder / "run" / "labels.csv"
+    until(file.exists)
+    text = file.read_text()
+    assert text.splitlines()[1].split(",")[:2] == [str(row), "1"]
+    edited = next(sample for sample in range(1797) if sample not in (row, row_of(one)))
+    file.write_text(f"{text}{edited},7,mine\n")
+    for page in (one, other):
+        until(lambda page=page: page.locator("#counts b").inner_text() == "2")
+    assert server.labels() == {str(row): "1", str(edited): "7"}

@@ -1,9 +1,12 @@
 """The routes of the page, over a real connection."""
 
 import json
+import re
 from urllib.request import urlopen
 
 import pytest
+
+from manyview.labeling.app import PAGE, SCRIPTS
 
 
 @pytest.fixture
@@ -24,6 +27,17 @@ def test_other_hosts_and_origins_are_refused(client):
     assert client.ask("/api/state", headers={"Host": "evil.example"})[0] == 403
     status, content, _ = client.ask("/api/undo", {}, headers={"Origin": "http://evil.example"})
     assert (status, content) == (403, b"Another page must not use this one.\n")
+
+
+@pytest.mark.parametrize("path", ["/page/../app.py", "/page/..%2fapp.py", "/page/index.html.j2"])
+def test_only_files_of_the_page_are_served(client, path):
+    assert client.ask(path)[0] == 404
+
+
+def test_scripts_of_the_page_never_read_texts_as_markup():
+    for name in SCRIPTS:
+        text = (PAGE / name).read_text(encoding="utf-8")
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
 
 
 def test_every_answer_has_the_policy(client):

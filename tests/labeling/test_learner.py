@@ -74,6 +74,18 @@ def test_a_canceled_fit_leaves_the_model_as_it_was(learner, tiny_views):
     np.testing.assert_array_equal(learner.model.label_distributions_, before)
 
 
+def test_a_worker_without_its_server_writes_nothing(learner, tmp_path, tiny_views):
+    learner.learn(Task(3, tiny_views.known_labels, NAMES))
+    learner.learn(Task(4, tiny_views.known_labels, NAMES))  # the same labels: no epoch is trained
+
+    def gone():
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        learner.learn(Task(5, tiny_views.known_labels, NAMES), gone)
+    assert Learned.load(tmp_path, 60).number == 4
+
+
 def test_a_later_learner_continues(learner, tmp_path, tiny_views):
     learner.learn(Task(3, tiny_views.known_labels, NAMES))
     learner.save()

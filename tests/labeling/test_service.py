@@ -5,6 +5,7 @@ import pytest
 from waiting import until
 
 from manyview.errors import InputError
+from manyview.labeling.showing import empty_state
 
 
 @pytest.fixture
@@ -37,6 +38,17 @@ def test_a_person_labels_what_is_asked_and_the_model_learns(service, tiny_views)
     assert sum(one["p"] for one in shown["probabilities"]) == pytest.approx(1, abs=1e-4)
     assert shown["neighbors"]
     assert [view["name"] for view in shown["views"]] == ["shape", "color"]
+
+
+def test_no_sample_is_shown_before_the_first_ones_are_chosen(service):
+    learned, service.learned = service.learned, empty_state(service.n_samples)
+    assert service.is_waiting
+    assert service.next_row("w") is None
+    service.status = "failed"  # a person can still label without a model
+    assert service.next_row("w") == 0
+    service.learned, service.status = learned, "idle"
+    service.shown.clear()
+    assert service.next_row("w") == learned.queue.rows[0]
 
 
 def test_two_windows_are_shown_different_samples(service):

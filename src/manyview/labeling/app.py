@@ -77,7 +77,7 @@ class _Routes:
     def next(self, request: Request) -> dict[str, Any]:
         row = self.service.next_row(_window(request))
         if row is None:
-            return {"row": None}
+            return {"row": None, "is_waiting": self.service.is_waiting}
         return self.service.show(row, _window(request))
 
     def label(self, body: dict[str, Any]) -> None:

@@ -175,6 +175,7 @@ class Learner:
             seconds=perf_counter() - start,
             epoch_seconds=float(np.median(np.diff(epochs))) if len(epochs) > 1 else 0.0,
         )
+        check()  # a worker whose server was killed must not write over what the next one learned
         found.save(self.folder)
         return found
 

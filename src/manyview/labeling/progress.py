@@ -71,8 +71,10 @@ def advice(curve: Sequence[Estimate], n_left: int) -> str:
     if n_left == 0:
         return "Every sample has a label."
     gain = expected_gain(curve)
-    if not curve or gain is None:
+    if not curve:
         return f"How good the predictions are: {TOO_FEW}."
+    if gain is None:
+        return f"What ten more labels would bring: {TOO_FEW}."
     points = f"{100 * gain:.1f} points"
     if is_time_to_stop(curve):
         return f"It is time to stop: ten more labels would bring about {points}."

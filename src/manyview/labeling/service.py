@@ -115,8 +115,18 @@ class Service(Showing):
             self._focus[window] = chosen[np.argsort(-gains, kind="stable")]
         return len(self._focus.get(window, ()))
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether no sample was chosen yet: the worker still prepares the data."""
+        return self.learned.number < 0 and self.status != "failed"
+
     def next_row(self, window: str) -> int | None:
-        """Return the sample to show next; None if every sample has a label."""
+        """Return the sample to show next; None if every sample has a label, or none is chosen yet.
+
+        Nothing is shown before the first queue, so that the first samples cover the data.
+        """
+        if self.is_waiting and window not in self._focus:
+            return None
         with self.session.lock:
             is_open = self.is_open()
             others = [row for one, row in self.shown.items() if one != window]

@@ -195,6 +195,7 @@ class Showing:
                     for name, count in zip(session.classes, counts.tolist(), strict=False)
                 ],
                 "has_images": self.images.is_any,
+                "has_pixels": self.images.pixels is not None,
                 "status": self.status,
                 "message": self.message,
                 "learned_number": learned.number if learned.classes else None,

@@ -58,6 +58,8 @@
     try { show(await get(path, query)); } catch (error) { toast(error.message, true); } finally { nMoves -= 1; }
   };
 
+  const idle = async () => { while (isBusy || nMoves) await new Promise((done) => setTimeout(done, 20)); };
+
   const acts = manyview.acts = {
     next: () => move("api/next"),
     go: (row) => move("api/sample", { row }),
@@ -66,7 +68,7 @@
       const row = sample?.row ?? null;
       if (row === null) return;
       const found = await get("api/sample", { row }).catch(() => null); // the next event tries again
-      if (found && sample.row === row && !nMoves) show(found);
+      if (found && sample.row === row && !nMoves) show({ ...found, reason: found.reason ?? sample.reason });
     },
 
     /** Send an act; it is saved when the server answers. Returns whether it was. */
@@ -93,7 +95,9 @@
       await acts.next(); await loadState();
     },
     skip: async () => { if (sample && sample.row !== null && (await acts.save("api/skip", { row: sample.row }))) await acts.next(); },
+    /** Undo also what is just being saved: the key waits for it, and is never lost. */
     undo: async () => {
+      await idle();
       const undone = await acts.save("api/undo", {});
       if (!undone) return;
       await loadState();
@@ -137,7 +141,7 @@
     if (row === null) return;
     tip.style.left = `${at[0]}px`; tip.style.top = `${at[1]}px`;
     const name = manyview.state.classes[map.classes[row]]?.name;
-    tip.textContent = `${ids[row]}: ${name === undefined ? "no prediction yet" : map.flags[row] & manyview.LABELED ? `labeled ${name}` : `${name}, ${manyview.percent(map.sureness[row] / 255)}`}`;
+    tip.textContent = `${ids[row]}: ${name === undefined ? "no prediction yet" : map.flags[row] & manyview.LABELED ? `labeled ${name}` : `${name}, ${manyview.probability(map.sureness[row] / 255)}`}`;
   };
 
   const KEYS = {
@@ -168,7 +172,7 @@
         await loadState();
         if (kind === "learned") { await loadMap(); await acts.refresh(); }
         if (["ready", "moved", "labels", "hello"].includes(kind)) await loadMap();
-        if (kind === "learned" && sample?.row === null) await acts.next();
+        if (["learned", "failed", "hello"].includes(kind) && sample?.row === null) await acts.next();
       } catch { /* the next event tries again */ }
     };
     source.onerror = () => {

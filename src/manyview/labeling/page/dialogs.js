@@ -78,7 +78,7 @@ manyview.askSecondLook = async () => {
     const found = await manyview.get("api/doubts");
     box.replaceChildren(...(found.length ? found.map((one) => el("div", { className: "look", "data-row": one.row },
       manyview.thumb(one, () => { manyview.closeDialog(null); manyview.acts.go(one.row); }),
-      el("div", {}, el("b", {}, one.id), el("div", { className: "soft small" }, `labeled ${one.given}; probably wrong (${manyview.percent(one.wrong)})`)),
+      el("div", {}, el("b", {}, one.id), el("div", { className: "soft small" }, `labeled ${one.given}; probably wrong (${manyview.probability(one.wrong)})`)),
       el("div", { className: "row" },
         el("button", { type: "button", className: "keep", on: { click: async () => { await manyview.acts.save("api/keep", { row: one.row }, `${one.id} stays ${one.given}.`); fill(); } } }, `Keep ${one.given}`),
         el("button", { type: "button", className: "change main", on: { click: async () => { await manyview.acts.save("api/label", { rows: [one.row], label: one.suggested, source: "second look", seen: [one.given] }, `${one.id} is now ${one.suggested}.`); fill(); } } }, `Change to ${one.suggested}`))))

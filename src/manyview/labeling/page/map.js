@@ -111,7 +111,7 @@ manyview.SampleMap = class {
     pixels.fill((255 << 24) | (b << 16) | (g << 8) | r);
     if (this.n) this.stamp(this.image.data, width, height);
     context.putImageData(this.image, 0, 0);
-    if (this.n) { this.names(); this.marks(); }
+    if (this.n) { this.marks(); this.names(); }
     this.paintMs = performance.now() - started;
     canvas.dataset.paintMs = this.paintMs.toFixed(1);
   }

@@ -70,6 +70,8 @@ manyview.rgb = (name) => {
   return found;
 };
 
+/** Write a probability; nearly certain ones are never 0% or 100%. */
+manyview.probability = (value) => (value > 0.995 ? "> 99%" : value < 0.005 ? "< 1%" : manyview.percent(value));
 manyview.percent = (value, digits = 0) => `${(100 * value).toFixed(digits)}%`;
 manyview.count = (number) => number.toLocaleString("en-US");
 
@@ -109,4 +111,4 @@ manyview.thumb = (sample, act, extra = "") => {
     el("span", { className: `c${sample.given === null ? "" : " given"}` }, shown ?? "–"),
   );
 };
-manyview.pixels = () => (manyview.state.data === "digits" ? "pixels" : "");
+manyview.pixels = () => (manyview.state.has_pixels ? "pixels" : "");

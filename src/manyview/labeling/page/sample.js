@@ -11,11 +11,13 @@ manyview.FAR = 2; // standard deviations from which on a value is marked
 manyview.showSample = (sample, go) => {
   const { el } = manyview, box = document.getElementById("sample");
   if (sample.row === null) {
-    box.replaceChildren(el("div", { className: "name" }, el("h1", {}, "All samples are labeled")), el("p", { className: "soft" }, "Take a second look at doubtful labels, or finish."));
+    const [title, text] = sample.is_waiting ? ["Preparing the data …", "The first samples are chosen so that they cover all of it."]
+      : ["All samples are labeled", "Take a second look at doubtful labels, or finish."];
+    box.replaceChildren(el("div", { className: "name" }, el("h1", {}, title)), el("p", { className: "soft" }, text));
     return;
   }
   const [word, why] = manyview.REASONS[sample.reason] ?? [];
-  const heading = el("div", { className: "name" }, el("h1", {}, sample.id),
+  const heading = el("div", { className: "name" }, el("h1", {}, /^\d+$/.test(sample.id) ? el("span", { className: "soft" }, "Sample ") : null, sample.id),
     sample.given !== null ? el("span", { className: "reason" }, `labeled ${sample.given}`)
       : sample.is_skipped ? el("span", { className: "reason" }, "skipped")
         : word ? el("span", { className: `reason ${sample.reason}`, title: why }, word) : null);
@@ -61,7 +63,7 @@ manyview.showAnswer = (sample, acts) => {
     type: "button", className: `${manyview.color(name)} ${sample.prediction === name ? "best" : ""} ${sample.given === name ? "given" : ""}`,
     on: { click: () => acts.label(name) }, "data-class": name,
   }, el("span", { className: "bar", style: { width: manyview.percent(p ?? 0, 1) } }), byName.has(name) ? el("kbd", {}, byName.get(name)) : el("span", { className: "dot" }),
-  el("span", { className: "word" }, name), el("span", { className: "p" }, p === null ? "" : p > 0.995 ? "> 99%" : p < 0.005 ? "" : manyview.percent(p)))));
+  el("span", { className: "word" }, name), el("span", { className: "p" }, p === null || p < 0.005 ? "" : manyview.probability(p)))));
   const speak = (isFor) => sample.neighbors.filter(({ margin }) => (isFor ? margin >= 0 : margin < 0)).slice(0, 6);
   const group = (title, list) => (list.length ? [el("h2", {}, title), el("div", { className: "neighbors" }, list.map((one) => manyview.thumb(one, () => acts.go(one.row))))] : []);
   const others = likely[1]?.name;
@@ -114,5 +116,5 @@ manyview.curve = (state) => {
     const top = state.curve.map((one) => [one.n_labels, one.high]), low = state.curve.map((one) => [one.n_labels, one.low]).reverse();
     picture.append(svg("path", { d: `${path(top)}L${path(low).slice(1)}Z`, class: "band" }), svg("path", { d: path(state.curve.map((one) => [one.n_labels, one.value])), class: "line" }));
   }
-  return el("figure", { style: { margin: "0", minWidth: "0" } }, picture);
+  return el("figure", {}, picture);
 };
