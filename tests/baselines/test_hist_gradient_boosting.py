@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from manyview.baselines.hist_gradient_boosting import BoostingClassifier
-from manyview.baselines.solvers.trees import _sorted_rows
+from manyview.baselines.solvers.growing import _sorted_rows
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError
 

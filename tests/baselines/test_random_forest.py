@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 
 from manyview.baselines.random_forest import ForestClassifier
-from manyview.baselines.solvers.trees import _sorted_rows
+from manyview.baselines.solvers.growing import _sorted_rows
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError
 

@@ -13,7 +13,8 @@ from manyview.baselines.bases.baseline import (
 )
 from manyview.baselines.bases.cards import CARDS
 from manyview.baselines.bases.table import TableClassifier
-from manyview.baselines.solvers.trees import TreeEnsemble, grow_boosting
+from manyview.baselines.solvers.growing import grow_boosting
+from manyview.baselines.solvers.trees import TreeEnsemble
 from manyview.baselines.svm import two_columns
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_weights

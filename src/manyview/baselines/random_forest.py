@@ -8,12 +8,8 @@ import numpy as np
 from manyview.baselines.bases.baseline import POSITIVE_INT
 from manyview.baselines.bases.cards import CARDS
 from manyview.baselines.bases.table import TableClassifier, present_means
-from manyview.baselines.solvers.trees import (
-    TreeEnsemble,
-    dense_block,
-    grow_forest,
-    grow_held_out_forest,
-)
+from manyview.baselines.solvers.growing import grow_forest, grow_held_out_forest
+from manyview.baselines.solvers.trees import TreeEnsemble, dense_block
 from manyview.callbacks.context import FitContext
 from manyview.cross_fitting.mixing import log_probabilities
 from manyview.data.labels import UNKNOWN, class_weights
