@@ -1,6 +1,7 @@
 """The routes of the page, over a real connection."""
 
 import json
+from itertools import islice
 import re
 from urllib.request import urlopen
 
@@ -106,7 +107,8 @@ def test_pictures_need_a_sample_that_has_one(client):
 
 def test_changes_are_sent_as_events(client, labeling):
     with urlopen(f"{client.base}/api/events?token={client.token}", timeout=120) as stream:
-        assert json.loads(stream.readline()[6:])["kind"] == "hello"
-        stream.readline()
+        events = (json.loads(line[6:])["kind"] for line in stream if line.startswith(b"data:"))
+        assert next(events) == "hello"
         labeling.service.label([3], "0", window="w", source="key")
-        assert json.loads(stream.readline()[6:])["kind"] == "labels"
+        # A fit that was running before may end in between.
+        assert "labels" in islice(events, 10)
