@@ -1,8 +1,8 @@
 """The routes of the page, over a real connection."""
 
 import json
-from itertools import islice
 import re
+from itertools import islice
 from urllib.request import urlopen
 
 import pytest
