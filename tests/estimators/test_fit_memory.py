@@ -37,7 +37,7 @@ def test_a_fit_that_does_not_fit_is_refused_with_both_numbers(tiny_views):
         model.fit(tiny_views.views, tiny_views.known_labels)
     assert "MGCN-DNS on 60 samples in 2 views needs about 0." in str(error.value)
     assert (
-        "and 0.0 GB may be used. Lower n_neighbors or hidden, or raise max_memory "
+        "and 0.0 GB may be used. Lower n_neighbors or hidden, set scratch_dir, or raise max_memory "
         "(manyview.config_context)." in str(error.value)
     )
     model.set_params(graph_learning="full")

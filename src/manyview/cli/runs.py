@@ -71,6 +71,10 @@ def fit(
     cache_dir: Annotated[
         str | None, option("DIR", "Folder of cached neighbors, for later fits on the same data.")
     ] = None,
+    scratch_dir: Annotated[
+        str | None,
+        option("DIR", "Folder for large arrays: half of the memory moves to this disk."),
+    ] = None,
     processes: Annotated[
         int,
         option(
@@ -114,7 +118,7 @@ def fit(
     if processes > 1 and not is_member():
         settings.check()
         raise typer.Exit(launch(["manyview", *arguments_of(context)], processes))
-    with process_group() as world, config_context(cache_dir=cache_dir):
+    with process_group() as world, config_context(cache_dir=cache_dir, scratch_dir=scratch_dir):
         if world.rank > 0:
             take_part(settings)
             return

@@ -1,21 +1,48 @@
 """An estimate of the memory that a fit needs, checked before it starts."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from manyview.data.views import MultiView
 from manyview.distributed.launch import n_members_here
 from manyview.distributed.world import world
+from manyview.system.config import get_config
 from manyview.system.memory import GB, check_memory
 from manyview.system.progress import show_message
 
-# Bytes, from measured peaks.
-BASE = 60e6  # blocks of the search, torch's own
-EDGE = 70.0  # support, gates, Adam's moments, gradients and the graphs of the fitted model
-EDGE_VIEW = 25.0  # each graph, renormalized and laid on the support
-SAMPLE_INPUT = 8.0  # a value of the scaled views and of the network's input
-SAMPLE_JOINT = 4.0  # a value of the views side by side, centered, while neighbors are searched
-SAMPLE_HIDDEN = 24.0  # a hidden value, its gradient, and what dropout keeps
-SAMPLE_NEIGHBOR = 100.0  # indices, distances and candidates of one view's search
+BASE = 60e6  # bytes of the blocks of the search, and torch's own
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Bytes that parts of a fit take, from measured peaks.
+
+    Attributes
+    ----------
+    edge
+        Support, gates, Adam's moments, gradients and the graphs of the fitted model.
+    edge_view
+        Each graph, renormalized and laid on the support.
+    sample_input
+        A value of the scaled views and of the network's input.
+    sample_joint
+        A value of the views side by side, centered, while neighbors are searched.
+    sample_hidden
+        A hidden value, its gradient, and what dropout keeps.
+    sample_neighbor
+        Indices, distances and candidates of one view's search.
+    """
+
+    edge: float
+    edge_view: float
+    sample_input: float
+    sample_joint: float
+    sample_hidden: float
+    sample_neighbor: float
+
+
+IN_MEMORY = Costs(70, 25, 8, 4, 24, 100)
+WITH_SCRATCH = Costs(44, 3, 1, 2, 17, 20)  # with a `scratch_dir`
 
 
 def memory_of_fit(
@@ -58,10 +85,11 @@ def memory_of_fit(
     n_edges = min(sum(n_edges_by_view) + n_samples, n_samples**2)
     if early_fusion and len(views.feature_names) > 1:  # freed before the last network is trained
         n_edges_by_view.append(min(1.4 * n_neighbors, n_samples) * n_samples)
-    needed = BASE + EDGE * n_edges + EDGE_VIEW * sum(n_edges_by_view)
-    needed += (SAMPLE_INPUT + SAMPLE_JOINT * early_fusion) * n_values
-    needed += SAMPLE_HIDDEN * n_samples * (hidden * (n_layers - 1) + n_classes)
-    needed += SAMPLE_NEIGHBOR * n_samples * n_neighbors
+    costs = IN_MEMORY if get_config().scratch_dir is None else WITH_SCRATCH
+    needed = BASE + costs.edge * n_edges + costs.edge_view * sum(n_edges_by_view)
+    needed += (costs.sample_input + costs.sample_joint * early_fusion) * n_values
+    needed += costs.sample_hidden * n_samples * (hidden * (n_layers - 1) + n_classes)
+    needed += costs.sample_neighbor * n_samples * n_neighbors
     if graph_learning == "full":  # two factors, their gradients and Adam's moments
         needed += 8 * 4 * n_samples**2
     return float(needed / GB)
@@ -89,6 +117,8 @@ def check_fit_memory(views: MultiView, title: str, *, verbose: bool, **settings:
     if verbose:
         show_message(f"{what} needs about {needed:.1f} GB of memory in addition to the data")
     way_out = "Lower n_neighbors or hidden"
+    if get_config().scratch_dir is None:
+        way_out += ", set scratch_dir"
     if settings["graph_learning"] == "full":
         way_out = "Use graph_learning='edge'"
     check_memory(needed, what, way_out)

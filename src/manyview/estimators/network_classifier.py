@@ -56,6 +56,7 @@ from manyview.network.training import TrainingCurve, pick_device
 from manyview.numerics import softmax
 from manyview.self_training.loop import SelfTrainingResult, self_train
 from manyview.self_training.pseudo_labels import PseudoLabeler
+from manyview.system.scratch import on_disk
 from manyview.system.threads import threads_for
 from manyview.validation import Choice, Constraint, RandomState, draw_seed
 
@@ -372,12 +373,13 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         mixing = mixing_weights(network.fusion.logits)
         self.mixing_weights_ = mixing.cpu().numpy()
         self.view_importance_ = view_importance(mixing).cpu().numpy()
-        self.fused_graph_ = support.matrix_of(graphs.fused)
-        self.refined_graph_ = support.matrix_of(graphs.refined)
-        self.selected_graph_ = support.matrix_of(graphs.selected)
+        self.fused_graph_ = on_disk(support.matrix_of(graphs.fused))
+        self.refined_graph_ = on_disk(support.matrix_of(graphs.refined))
+        self.selected_graph_ = on_disk(support.matrix_of(graphs.selected))
         self.edge_gates_ = self.node_confidence_ = self.threshold_ = None
         if network.graph_learning is not None:
-            self.edge_gates_ = support.matrix_of(network.graph_learning.gates(support))
+            gates = network.graph_learning.gates(support)
+            self.edge_gates_ = on_disk(support.matrix_of(gates))
         if isinstance(network.node_selection, NodeSelection):
             confidence = network.node_selection.confidence(support, graphs.refined)
             self.node_confidence_ = confidence.cpu().numpy()

@@ -21,6 +21,7 @@ from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.normalization import renormalize
 from manyview.graphs.precomputed import precomputed_graph
 from manyview.graphs.scaling_choice import AUTO, choose_scalings
+from manyview.system.scratch import on_disk
 from manyview.validation import check_choice, check_whole_number
 
 MANY_SAMPLES = 100_000  # beyond, an automatic k falls
@@ -50,7 +51,7 @@ class PreparedViews:
         edges in other views.
         """
         return [
-            renormalize(graph, present)
+            on_disk(renormalize(graph, present))
             for graph, present in zip(self.graphs.values(), self.present.T, strict=True)
         ]
 
@@ -94,7 +95,7 @@ def prepare_views(
     )
     scalings = choice.kinds
     scalers = fit_scalers(views, scalings)
-    features = scale_views(views, scalers)
+    features = {name: on_disk(view) for name, view in scale_views(views, scalers).items()}
     graphs, recalls = {}, {}
     for name in views.names:
         if name in views.graph_names:

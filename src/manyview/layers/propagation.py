@@ -9,7 +9,7 @@ from manyview.graphs.support import GraphSupport
 from manyview.layers.graph_convolution import Center, RowCenters
 from manyview.layers.sparse_product import propagate
 
-BLOCK_COLUMNS = 512  # propagated at a time; bounds the memory
+BLOCK_COLUMNS, BLOCK_VALUES = 512, 2**27  # propagated at a time, at most; bound the memory
 
 
 def power_sum(support: GraphSupport, graph: Tensor, signal: Tensor, n_steps: int) -> Tensor:
@@ -71,10 +71,16 @@ def diffuse_rows(
     settings: dict[str, Any] = {"n_steps": n_steps, "alpha": alpha}
     if len(rows) >= features.shape[1]:
         dense = features if features.layout == torch.strided else features.to_dense()
-        if center is not None:
-            dense = dense - (center.dense() if isinstance(center, RowCenters) else center)
-        signals = dense.split(BLOCK_COLUMNS, dim=1)
-        return torch.cat([diffuse(support, graph, one, **settings)[rows] for one in signals], dim=1)
+        n_columns = min(BLOCK_COLUMNS, max(16, BLOCK_VALUES // len(dense)))
+        offsets = center.dense() if isinstance(center, RowCenters) else center
+        found = []
+        for start in range(0, dense.shape[1], n_columns):
+            columns = slice(start, start + n_columns)
+            signal = dense[:, columns]
+            if offsets is not None:
+                signal = signal - offsets[..., columns]
+            found.append(diffuse(support, graph, signal, **settings)[rows])
+        return torch.cat(found, dim=1)
     found = []
     for block in rows.split(BLOCK_COLUMNS):
         indicator = torch.zeros(support.n_samples, len(block)).to(graph)

@@ -12,6 +12,8 @@ from torch import Tensor
 from manyview.graphs.support import GraphSupport
 from manyview.layers.sharded import with_neighbors
 
+BLOCK_ROWS = 2**18  # of dot products on pairs at a time; bounds the memory
+
 
 def propagate(
     support: GraphSupport, graph: Tensor, hidden: Tensor, edge_weights: Tensor | None = None
@@ -252,13 +254,18 @@ def _dots_on_pairs(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor
     if 2 * len(rows) < len(left):
         return _dots_of_rows(support, left, right, rows)
     dots = left.new_zeros(support.n_pairs)
-    _sample_into(
-        dots[: support.n_undirected],
-        support.upper_starts,
-        support.upper_columns,
-        torch.cat([left, right], dim=1),
-        torch.cat([right, left], dim=1),
-    )
+    swapped = torch.cat([right, left], dim=1)
+    for start in range(0, len(left), BLOCK_ROWS):
+        own = slice(start, start + BLOCK_ROWS)
+        starts = support.upper_starts[start : start + BLOCK_ROWS + 1]
+        edges = slice(int(starts[0]), int(starts[-1]))
+        _sample_into(
+            dots[edges],
+            starts - edges.start,
+            support.upper_columns[edges],
+            torch.cat([left[own], right[own]], dim=1),
+            swapped,
+        )
     torch.linalg.vecdot(left, right, out=dots[support.n_undirected :])
     return dots
 

@@ -24,6 +24,7 @@ from manyview.layers.graph_convolution import Center, RowCenters
 from manyview.layers.sparse_product import csr_tensor
 from manyview.network.mgcn_dns import NetworkInputs
 from manyview.system.progress import show_message
+from manyview.system.scratch import on_disk
 
 N_CACHED = 4  # inputs cached at a time; each holds a copy of the features
 
@@ -100,7 +101,7 @@ def prepare_inputs(
         settings.pop("scaling")
         view_weights = overlap_weights(view_graphs)[prepared.is_feature]
         found = early_fusion_graph(features, input_scaling, present, view_weights, **settings)
-        fused = renormalize(found, None if present is None else np.any(present, axis=1))
+        fused = on_disk(renormalize(found, None if present is None else np.any(present, axis=1)))
     network_features, center = _network_features(
         len(views), features, input_scaling, device, present
     )
@@ -155,7 +156,7 @@ def _network_features(
 ) -> tuple[Tensor, Center | None]:
     if input_scaling is None:
         return _as_tensor(sparse.csr_array(sparse.eye_array(n_samples))).to(device), None
-    features = _as_tensor(input_scaling(features_by_view, present)).to(device)
+    features = _as_tensor(on_disk(input_scaling(features_by_view, present))).to(device)
     if present is None:
         return features, torch.from_numpy(input_scaling.center).to(device)
     factors = input_scaling.row_centers(features_by_view, present)
@@ -167,10 +168,10 @@ def align_graphs(graphs: Sequence[sparse.csr_array]) -> tuple[GraphSupport, Tens
     # Samples that have a view have a self-loop in its graph.
     present = np.column_stack([graph.diagonal() > 0 for graph in graphs])
     support = GraphSupport.from_graphs(graphs).with_present(present)
-    weights = torch.empty(support.n_pairs, len(graphs))
+    weights = np.empty((support.n_pairs, len(graphs)), dtype=np.float32)
     for number, graph in enumerate(graphs):
-        weights[:, number] = support.weights_of(graph)
-    return support, weights
+        weights[:, number] = support.weights_of(graph).numpy()
+    return support, torch.from_numpy(on_disk(weights))
 
 
 def show_recalls(recalls: Mapping[str, float]) -> None:

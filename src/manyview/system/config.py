@@ -1,4 +1,4 @@
-"""Process-wide settings: the cache folder and the memory limit.
+"""Process-wide settings: folders for costly and for large arrays, and the memory limit.
 
 As in scikit-learn, `set_config` changes them for the process and `config_context` for a block.
 """
@@ -30,10 +30,15 @@ class Config:
     max_memory
         GB that a fit may use; "auto" means all free memory. A fit that needs more is refused
         before it starts.
+    scratch_dir
+        Folder where fits of manyview and MGCN-DNS keep large arrays that they need rarely: scaled
+        views, graphs of views. About half of the memory moves to disk, with the same result. Its
+        files have no names and go when the model does. None keeps all in memory.
     """
 
     cache_dir: str | Path | None = None
     max_memory: float | str = "auto"
+    scratch_dir: str | Path | None = None
 
 
 _DEFAULT = Config()
@@ -52,16 +57,22 @@ def get_config() -> Config:
 
 
 def set_config(
-    *, cache_dir: str | Path | None = UNCHANGED, max_memory: float | str = UNCHANGED
+    *,
+    cache_dir: str | Path | None = UNCHANGED,
+    max_memory: float | str = UNCHANGED,
+    scratch_dir: str | Path | None = UNCHANGED,
 ) -> None:
     """Change settings for the rest of the process; see `Config`."""
     global _DEFAULT
-    _DEFAULT = _changed(_DEFAULT, cache_dir, max_memory)
+    _DEFAULT = _changed(_DEFAULT, cache_dir, max_memory, scratch_dir)
 
 
 @contextmanager
 def config_context(
-    *, cache_dir: str | Path | None = UNCHANGED, max_memory: float | str = UNCHANGED
+    *,
+    cache_dir: str | Path | None = UNCHANGED,
+    max_memory: float | str = UNCHANGED,
+    scratch_dir: str | Path | None = UNCHANGED,
 ) -> Iterator[None]:
     """Change settings for a block; see `Config`.
 
@@ -71,34 +82,33 @@ def config_context(
     ...     get_config().max_memory
     6.0
     """
-    token = _CONFIG.set(_changed(get_config(), cache_dir, max_memory))
+    token = _CONFIG.set(_changed(get_config(), cache_dir, max_memory, scratch_dir))
     try:
         yield
     finally:
         _CONFIG.reset(token)
 
 
-def _changed(config: Config, cache_dir: Any, max_memory: Any) -> Config:
+def _changed(config: Config, cache_dir: Any, max_memory: Any, scratch_dir: Any) -> Config:
     if cache_dir is not UNCHANGED:
-        check_cache_dir(cache_dir)
+        check_folder("cache_dir", cache_dir)
         config = replace(config, cache_dir=cache_dir)
     if max_memory is not UNCHANGED:
         if max_memory != "auto":
             check_number("max_memory (GB, or 'auto')", max_memory, above=0)
         config = replace(config, max_memory=max_memory)
+    if scratch_dir is not UNCHANGED:
+        check_folder("scratch_dir", scratch_dir)
+        config = replace(config, scratch_dir=scratch_dir)
     return config
 
 
-def check_cache_dir(cache_dir: object) -> None:
-    """Refuse a cache folder that is not a path, or that is a file."""
-    if cache_dir is None:
+def check_folder(name: str, folder: object) -> None:
+    """Refuse a folder that is not a path, or that is a file; None is no folder."""
+    if folder is None:
         return
-    if not isinstance(cache_dir, (str, os.PathLike)):
-        raise InputError(
-            f"cache_dir must be a folder or None; got {cache_dir!r}.", parameter="cache_dir"
-        )
-    folder = expand_user(Path(cache_dir))
-    if folder.exists() and not folder.is_dir():
-        raise InputError(
-            f"cache_dir must be a folder; {str(folder)!r} is a file.", parameter="cache_dir"
-        )
+    if not isinstance(folder, (str, os.PathLike)):
+        raise InputError(f"{name} must be a folder or None; got {folder!r}.", parameter=name)
+    path = expand_user(Path(folder))
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{name} must be a folder; {str(path)!r} is a file.", parameter=name)
