@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 from compared import make
-from formatting import spread, table
+from formatting import and_list, spread, table
 from stored_records import RESULTS, add_missing, read, scores
 
 from manyview.active_learning.proposals import propose_labels
@@ -83,7 +83,12 @@ def run(dataset, draw, form, seed):
     labels = np.where(is_drawn, dataset.labels.astype(object), None)
     series, params = FORMS[form]
     model = make(series, seed, **params).fit(dataset.views, labels)
-    return scores(model.transduction_, dataset.labels, ~is_drawn) | {"label_ratio": LABEL_RATIO}
+    found = scores(model.transduction_, dataset.labels, ~is_drawn) | {"label_ratio": LABEL_RATIO}
+    estimate = getattr(model, "performance_", None)
+    if estimate is None:
+        return found
+    own = estimate.accuracy
+    return found | {"estimated_accuracy": [round(one, 6) for one in (own.value, own.low, own.high)]}
 
 
 def draws_table(field="accuracy"):
@@ -121,6 +126,20 @@ def sentence():
         f"against a plain GCN; with the same number of labels per class it {equally}, with labels "
         f"that it proposed itself it {proposed} (mean of {len(found)} data sets)."
     )
+
+
+def coverage_sentence():
+    """Return how often the estimate's interval covers, by draw, where records have an estimate."""
+    covered = {draw: [] for draw in DRAWS}
+    for one in read(RECORDS):
+        if "estimated_accuracy" in one:
+            _, low, high = one["estimated_accuracy"]
+            covered[one["draw"]].append(low <= one["accuracy"] <= high)
+    known = {draw: found for draw, found in covered.items() if found}
+    if not known:
+        return "No fit has stored an estimate yet."
+    parts = [f"{sum(found)} of {len(found)} ({draw})" for draw, found in known.items()]
+    return f"The interval of the estimated accuracy covers in {and_list(parts)} fits."
 
 
 def by_dataset(field="accuracy"):

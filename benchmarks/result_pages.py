@@ -215,7 +215,7 @@ def few_label_parts():
         "pseudo_label_parts": fold("All parts", pseudo_label_parts.parts_table()),
         "training_costs": training_costs.cost_table(),
         "label_draws": score_folds("All draws", label_draws.draws_table),
-        "other_draws": label_draws.sentence(),
+        "other_draws": f"{label_draws.sentence()} {label_draws.coverage_sentence()}",
         "unseen": score_folds("All methods and data sets", unseen_data.unseen_tables),
         "unseen_sentence": unseen_data.sentence(),
         "new_samples_sentence": new_samples_sentence(),

@@ -2,6 +2,7 @@
 
     python benchmarks/run.py all                   everything but the million
     python benchmarks/run.py growth --million      growth up to one million samples
+    python benchmarks/run.py five-million          five million samples in 20 GB, in about an hour
     python benchmarks/run.py epoch --sizes 10000   one benchmark, other sizes
     python benchmarks/run.py page                  write docs/performance.md and its figures
 
@@ -19,6 +20,7 @@ from performance import (
     cross_fit,
     dense,
     epoch,
+    five_million,
     growth,
     imports,
     large_data,
@@ -32,6 +34,7 @@ from performance import (
 from performance.stored import FOLDER, Rows
 
 ORDER = page.BENCHMARKS
+LONG = ("five-million",)  # not among all
 
 
 def read_sizes(text):
@@ -45,8 +48,8 @@ def read_options():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="+", choices=[*ORDER, "all", "page"], metavar="NAME",
-                        help=f"{', '.join(ORDER)}, all, or page")  # fmt: skip
+    parser.add_argument("names", nargs="+", choices=[*ORDER, *LONG, "all", "page"], metavar="NAME",
+                        help=f"{', '.join([*ORDER, *LONG])}, all, or page")  # fmt: skip
     parser.add_argument("--sizes", type=read_sizes, metavar="N,N", help="numbers of samples")
     parser.add_argument("--rounds", type=int, metavar="N", help="number of repetitions")
     parser.add_argument("--million", action="store_true", help="growth: one million samples too")
@@ -95,6 +98,8 @@ def run(name, options):
                 growth.run(rows, [growth.MILLION])
         case "ranking":
             ranking.run(rows)
+        case "five-million":
+            five_million.run(rows, **sizes)
 
 
 def main():

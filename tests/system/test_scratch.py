@@ -88,9 +88,7 @@ def test_a_full_disk_is_reported_with_a_way_out(monkeypatch, tmp_path):
     monkeypatch.setattr(scratch, "TemporaryFile", full)
     with (
         config_context(scratch_dir=tmp_path),
-        pytest.raises(
-            DataFileError, match=r"room for 80 more bytes.*No space left.*Choose"
-        ),
+        pytest.raises(DataFileError, match=r"room for 80 more bytes.*No space left.*Choose"),
     ):
         on_disk(np.zeros(10))
 

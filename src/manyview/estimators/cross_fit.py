@@ -1,7 +1,8 @@
 """Cross-fitting: labels are hidden in turn, and all models predict them without seeing them.
 
     labels -> folds -> held-out probabilities of the graph model and the table learners
-           -> Mixture (weights that mix and calibrate), sharpness, PerformanceEstimate
+           -> Mixture (weights that mix and calibrate), sharpness
+           -> typicality of the labels -> PerformanceEstimate
 
 The graphs are built once. A forest's held-out predictions are those of the trees that did not
 draw a sample, which costs no further fit.
@@ -28,6 +29,7 @@ from manyview.cross_fitting.performance import (
     PerformanceEstimate,
     estimate_performance,
 )
+from manyview.cross_fitting.typicality import typicality_weights
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView
 from manyview.explain.records import ColumnEvidence
@@ -100,7 +102,8 @@ class CrossFit:
     samples, y_encoded
         [label] row numbers and class numbers of the labels that were hidden once.
     label_weights
-        [label] probability that the label is right.
+        [label] how much the label counts in estimates: the probability that it is right, times
+        how typical its sample is of the unlabeled ones (see `typicality_weights`).
     probabilities
         [label, class] of the mixture.
     weights
@@ -219,7 +222,9 @@ def cross_fit(
         for name, model in models.items()
         if weights[name] > 0
     )
-    of_labels = samples, y_encoded[samples], label_weights[samples], mixture(held)
+    sure = [softmax(one).max(axis=1) for one in (of_network[samples], *of_watched)]
+    typical = typicality_weights(sure[0], np.concatenate(sure[1:] or [sure[0]]))
+    of_labels = samples, y_encoded[samples], label_weights[samples] * typical, mixture(held)
     return CrossFit(*of_labels, weights, seed), learners
 
 

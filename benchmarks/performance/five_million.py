@@ -1,0 +1,122 @@
+"""Five million samples on one machine: views and rarely needed arrays on disk.
+
+The views are `.npy` files, which are memory-mapped; the fit has a `scratch_dir`.
+`anonymous_mb` is the memory that only this process can free; pages of mapped files, which the
+system takes back when it needs memory, are in `mapped_mb`.
+"""
+
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from manyview import config_context, hide_labels, read_views
+from manyview.estimators import network_classifier
+from manyview.estimators.manyview import ManyviewClassifier
+from performance.isolated import ROOT, run_isolated
+from performance.meter import Meter
+from performance.stored import Rows, summary
+from performance.synthetic_data import synthetic_problem, synthetic_views
+from performance.training import EpochClock, instead_of_training
+
+SIZES = (5_000_000,)
+LABEL_RATIO = 0.01
+MAX_EPOCHS, N_NEIGHBORS = 30, 10
+POLL_SECONDS = 0.1
+
+
+def run(rows: Rows, sizes: Sequence[int] = SIZES) -> None:
+    for n_samples in sizes:
+        rows.measure(
+            {"n_samples": n_samples},
+            lambda n_samples=n_samples: run_isolated(measure, n_samples=n_samples),
+        )
+
+
+def write_views(folder: Path, n_samples: int) -> np.ndarray:
+    """Write three views of 32 columns as `.npy` files; return the classes."""
+    views, classes = synthetic_views(n_samples)
+    for name, view in views.items():
+        np.save(folder / f"{name}.npy", view)
+    return classes
+
+
+@contextmanager
+def memory_watched() -> Iterator[dict[str, float]]:
+    """Poll the memory of this process within a block; yield its peaks in MB, by kind."""
+    peaks = {"RssAnon": 0.0, "RssFile": 0.0, "VmRSS": 0.0}
+    is_done = threading.Event()
+
+    def watch() -> None:
+        while not is_done.wait(POLL_SECONDS):
+            for line in Path("/proc/self/status").read_text().splitlines():
+                kind = line.partition(":")[0]
+                if kind in peaks:
+                    peaks[kind] = max(peaks[kind], int(line.split()[1]) / 1024)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield peaks
+    finally:
+        is_done.set()
+        thread.join()
+
+
+def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
+    """Fit the default's network once; return time by step, memory, and the accuracy."""
+    ManyviewClassifier(random_state=0).fit(*synthetic_problem(200, 0.1)[:2])  # loads what is needed
+    seen: dict[str, Any] = {"fixed": [], "learned": []}
+
+    def timed(train: Any, network: Any, *rest: Any, **settings: Any) -> Any:
+        clock = EpochClock(network)
+        curve = train(network, *rest, **settings)
+        seen["learned" if hasattr(network, "fusion") else "fixed"] += clock.stop()
+        return curve
+
+    def prepared(*arguments: Any, **settings: Any) -> Any:
+        found = prepare(*arguments, **settings)
+        seen["graphs_end"] = time.perf_counter()
+        return found
+
+    prepare = network_classifier.cached_inputs
+    model = ManyviewClassifier(cross_fit=False, random_state=0)
+    model.set_params(estimator__max_epochs=MAX_EPOCHS, graph__n_neighbors=N_NEIGHBORS)
+    with tempfile.TemporaryDirectory(dir=ROOT) as name:
+        folder = Path(name)
+        (folder / "views").mkdir()
+        classes = write_views(folder / "views", n_samples)
+        labels = hide_labels(classes, LABEL_RATIO, random_state=0)
+        views = read_views(folder / "views").views
+        with (
+            config_context(scratch_dir=folder / "scratch"),
+            instead_of_training(timed),
+            mock.patch.object(network_classifier, "cached_inputs", prepared),
+            memory_watched() as peaks,
+        ):
+            start, cpu_start = time.perf_counter(), time.process_time()
+            model.fit(views, labels)
+            end, cpu_end = time.perf_counter(), time.process_time()
+    hidden = labels == -1
+    return {
+        "n_neighbors": N_NEIGHBORS,
+        "max_epochs": MAX_EPOCHS,
+        "n_edges": int(model.fused_graph_.nnz),
+        "n_epochs": {kind: len(seen[kind]) for kind in ("fixed", "learned")},
+        "seconds": {"graphs": seen["graphs_end"] - start, "whole": end - start},
+        "cpu_seconds": cpu_end - cpu_start,
+        "fixed_epoch": summary(seen["fixed"]),
+        "epoch": summary(seen["learned"]),
+        "anonymous_mb": peaks["RssAnon"],
+        "mapped_mb": peaks["RssFile"],
+        "resident_mb": peaks["VmRSS"],
+        "recall": model.neighbor_recall_,
+        "accuracy": float(np.mean(model.transduction_[hidden] == classes[hidden])),
+        "label_ratio": LABEL_RATIO,
+    }
