@@ -26,6 +26,7 @@ from performance import (
     large_data,
     neighbors,
     page,
+    processes,
     ranking,
     small,
     small_jobs,
@@ -34,7 +35,7 @@ from performance import (
 from performance.stored import FOLDER, Rows
 
 ORDER = page.BENCHMARKS
-LONG = ("five-million",)  # not among all
+LONG = ("processes", "five-million")  # not among all
 
 
 def read_sizes(text):
@@ -98,6 +99,8 @@ def run(name, options):
                 growth.run(rows, [growth.MILLION])
         case "ranking":
             ranking.run(rows)
+        case "processes":
+            processes.run(rows, **sizes)
         case "five-million":
             five_million.run(rows, **sizes)
 
