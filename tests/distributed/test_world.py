@@ -43,6 +43,7 @@ def test_every_process_gets_sums_maxima_and_rows_of_all(ranks, rng, size):
         assert np.array_equal(result["max"], sums.max(axis=0))
         assert np.array_equal(result["first"], sums[0])
         assert np.array_equal(result["joined"], np.concatenate(by_rank))
+        assert np.array_equal(result["squares"], np.arange(7) ** 2)
         assert result["texts"] == [f"of {rank}" for rank in range(size)]
 
 

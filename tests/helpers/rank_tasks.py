@@ -19,6 +19,7 @@ from manyview.distributed.blocks import Blocks
 from manyview.distributed.draws import uniform_rows
 from manyview.distributed.exchange import (
     ExchangePlan,
+    compute_by_blocks,
     exchange_rows,
     gather_rows,
     sum_gradients,
@@ -48,6 +49,7 @@ def add_and_join(world: World, by_rank: list[np.ndarray]) -> dict[str, Any]:
         "max": world.max(first).numpy(),
         "first": world.broadcast(first).numpy(),
         "joined": world.gather_rows(own, counts).numpy(),
+        "squares": compute_by_blocks(world, 7, lambda rows: np.arange(7)[rows] ** 2),
         "texts": world.gather_objects(f"of {world.rank}"),
     }
 
@@ -93,7 +95,7 @@ def search(
         with (
             patch.object(neighbors, "BLOCK_BYTES", 8 * 50 * features.shape[0]),
             patch.object(neighbors, "POINT_BYTES", patched.get("point_bytes", 2**28)),
-            patch.object(inverted_file, "BLOCK_ROWS", 64),
+            patch.object(inverted_file, "MULTIPLIED_ROWS", 64),
             patch.object(approximate, "has_faiss", lambda: patched.get("has_faiss", True)),
             patch.object(approximate, "_candidates", _nearest_points),
             config_context(cache_dir=own),
@@ -115,7 +117,7 @@ def prepare(world: World, views: dict[str, Any], search: str) -> dict[str, Any]:
     try:
         with (
             patch.object(neighbors, "BLOCK_BYTES", 8 * 70 * len(next(iter(views.values())))),
-            patch.object(inverted_file, "BLOCK_ROWS", 64),
+            patch.object(inverted_file, "MULTIPLIED_ROWS", 64),
         ):
             prepared = prepare_inputs(
                 MultiView(views),

@@ -187,7 +187,8 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
     def prepare_graphs(self, samples: TransductiveViews, n_neighbors: int) -> PreparedInputs:
         """Scale the views and build the graphs before any label is known.
 
-        A fit on `samples` with the same number of neighbors takes them over.
+        A fit on `samples` with the same number of neighbors takes them over. Of processes that
+        share fits, all call this.
         """
         device = pick_device(self.device)
         generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))

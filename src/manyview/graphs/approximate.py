@@ -15,12 +15,17 @@ import torch
 from scipy import sparse
 
 from manyview.data.views import View
-from manyview.distributed.blocks import even_blocks
 from manyview.distributed.world import ALONE, World
 from manyview.errors import InputError
-from manyview.graphs import inverted_file
 from manyview.graphs.equal_rows import EqualRows
-from manyview.graphs.inverted_file import KINDS, MIN_GAIN, InvertedFile, has_faiss, probe_counts
+from manyview.graphs.inverted_file import (
+    KINDS,
+    MIN_GAIN,
+    InvertedFile,
+    divide_rows,
+    has_faiss,
+    probe_counts,
+)
 from manyview.graphs.neighbors import (
     NO_NEIGHBOR,
     Neighbors,
@@ -132,7 +137,7 @@ def _search(samples: _Samples, n_neighbors: int, seed: int, world: World) -> Nei
         return world.from_first(partial(_descend, samples, measured, reach, seed))
     ranked = partial(_ranked, samples, n_neighbors=n_neighbors)
     index, n_probes, recall = _probed(points, measured, reach, ranked, seed, world)
-    blocks = even_blocks(len(samples), world.size, multiple_of=inverted_file.BLOCK_ROWS)
+    blocks = divide_rows(len(samples), world)
     own = blocks.slice_of(world.rank)
     candidates = index.search(points[own], n_neighbors + N_SPARE, n_probes)
     found = ranked(everyone[own], candidates)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from manyview.distributed.blocks import even_blocks
+from manyview.distributed.blocks import Blocks, even_blocks
 from manyview.distributed.world import ALONE, World
 
 POINTS_PER_CLUSTER = 256
@@ -21,9 +21,7 @@ TRAINED_PER_CLUSTER, N_TRAINING_STEPS = 64, 5  # points that k-means sees, and i
 KINDS = ("SQ8", "Flat")  # a byte per value; where that is too coarse, the values themselves
 MIN_GAIN = 0.002  # in recall, of the next number of probes; below it, points are too coarse
 BLOCK_QUERIES = 2**16  # searched at a time, so that Ctrl-C does not wait long
-# Rows that faiss multiplies with the centroids at a time. Processes that divide rows at multiples
-# of it compute the same products as one process.
-BLOCK_ROWS = 2**12
+MULTIPLIED_ROWS = 2**12  # that faiss multiplies with the centroids at a time
 
 
 def has_faiss() -> bool:
@@ -77,7 +75,7 @@ class InvertedFile:
             return np.asarray(faiss.serialize_index(self._index))
 
         self._index = faiss.deserialize_index(world.from_first(train))
-        blocks = even_blocks(len(points), world.size, multiple_of=BLOCK_ROWS)
+        blocks = divide_rows(len(points), world)
         nearest = self._index.quantizer.assign(points[blocks.slice_of(world.rank)], 1)
         found = torch.from_numpy(nearest.reshape(-1).astype(np.int32))
         clusters = world.gather_rows(found, blocks.counts).numpy().astype(np.int64)
@@ -95,6 +93,17 @@ class InvertedFile:
                 block = slice(start, start + BLOCK_QUERIES)
                 found[block] = self._index.search(queries[block], n_found)[1]
         return found
+
+
+def divide_rows(n_rows: int, world: World) -> Blocks:
+    """Divide points or queries such that faiss computes the same products as in one process.
+
+    Examples
+    --------
+    >>> divide_rows(10_000, World(0, 2)).counts
+    [4096, 5904]
+    """
+    return even_blocks(n_rows, world.size, multiple_of=MULTIPLIED_ROWS)
 
 
 def probe_counts(n_clusters: int) -> list[int]:
