@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview.data import rows, scaling
+from manyview import read_views
+from manyview.data import checksums, rows, scaling
+from manyview.data.checksums import views_checksum
 from manyview.data.network_input import fit_input
 from manyview.data.rows import row_blocks, scatter_rows
 from manyview.data.scaling import SCALINGS, fit_scaler, suggest_scaling
@@ -94,6 +96,27 @@ def test_no_view_is_copied_into_float64_as_a_whole(rng, monkeypatch, dtype, kind
         fit_scaler(checked, kind)(checked)
 
     assert peak_of(read_check_and_scale) < as_float32 + 0.4 * as_float64
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("read", [read_views, np.load], ids=["by manyview", "by NumPy"])
+def test_a_view_in_a_file_is_mapped_and_not_copied(rng, tmp_path, monkeypatch, read, order, dtype):
+    for module in (rows, scaling, checksums):
+        monkeypatch.setattr(module, "row_blocks", lambda view: row_blocks(view, n_bytes=2**18))
+    file = tmp_path / "one.npy"
+    np.save(file, np.asarray(rng.random((20_000, 200)), dtype, order=order))
+    views = []
+
+    def read_check_and_hash():
+        mapped = {"one": np.load(file, mmap_mode="r")} if read is np.load else read(file).views
+        views.append(check_views(mapped))
+        views_checksum(views[0])
+        fit_scaler(views[0]["one"], "standard")
+
+    assert peak_of(read_check_and_hash) < 0.25 * file.stat().st_size
+    assert isinstance(views[0]["one"].base, np.memmap)
+    assert views[0]["one"].dtype == dtype
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])

@@ -217,3 +217,23 @@ def test_columns_of_one_name_keep_their_order():
     assert views.with_columns_as({"a": ["g", "g", "h"]}).columns["a"] == ("g", "g", "h")
     with pytest.raises(InputError, match="since several have the same name"):
         views.with_columns_as({"a": ["h", "g", "g"]})
+
+
+def test_a_mapped_file_that_was_cut_short_is_refused(tmp_path, rng):
+    file = tmp_path / "a.npy"
+    np.save(file, rng.random((5000, 4)))
+    views = MultiView({"a": np.load(file, mmap_mode="r")[10:, 1:], "b": np.ones((4990, 1))})
+    check_views(views)
+    with file.open("r+b") as opened:
+        opened.truncate(100_000)
+    with pytest.raises(InputError, match=r"view 'a' must not become shorter .* 100,000 bytes inst"):
+        check_views(MultiView(views))
+
+
+def test_a_mapped_file_that_was_replaced_keeps_its_values(tmp_path, rng):
+    file, other, values = tmp_path / "a.npy", tmp_path / "other.npy", rng.random((5000, 4))
+    np.save(file, values)
+    views = MultiView({"a": np.load(file, mmap_mode="r")})
+    np.save(other, values[:10])
+    other.replace(file)
+    assert np.array_equal(check_views(views)["a"], values)

@@ -15,6 +15,14 @@ def test_even_blocks_cover_all_numbers_and_differ_by_at_most_one(n_total, n_bloc
     assert max(counts) - min(counts) <= 1
 
 
+@given(st.integers(0, 50), st.integers(1, 5), st.integers(1, 9))
+def test_even_blocks_end_at_multiples_of_a_number(n_total, n_blocks, multiple_of):
+    blocks = even_blocks(n_total, n_blocks, multiple_of)
+    assert sum(blocks.counts) == n_total
+    assert all(bound % multiple_of == 0 or bound == n_total for bound in blocks.bounds)
+    assert max(blocks.counts) - min(blocks.counts) < 2 * multiple_of
+
+
 @given(st.lists(st.integers(1, 9), max_size=30), st.integers(1, 6))
 def test_balanced_blocks_cover_all_things_and_differ_by_at_most_one_of_them(costs, n_blocks):
     blocks = balanced_blocks(costs, n_blocks)

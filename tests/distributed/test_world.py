@@ -29,6 +29,7 @@ def test_world_of_one_returns_what_it_is_given():
     ):
         assert same is values
     assert ALONE.gather_objects("text") == ["text"]
+    assert ALONE.from_first(lambda: values) is values
     ALONE.check_equal("the views", "text", "Give all the same.")
 
 
@@ -42,7 +43,21 @@ def test_every_process_gets_sums_maxima_and_rows_of_all(ranks, rng, size):
         assert np.array_equal(result["max"], sums.max(axis=0))
         assert np.array_equal(result["first"], sums[0])
         assert np.array_equal(result["joined"], np.concatenate(by_rank))
+        assert np.array_equal(result["squares"], np.arange(7) ** 2)
         assert result["texts"] == [f"of {rank}" for rank in range(size)]
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_first_process_computes_for_all_and_shows_that_it_is_busy(ranks, size):
+    for result, n_signals in ranks.run("compute_in_first", size, 0.3, False):
+        assert result == "of 0"
+        assert n_signals > 2
+
+
+def test_a_failure_of_the_first_process_ends_the_others(ranks):
+    first, *others = (reason for reason, _ in ranks.run("compute_in_first", 3, 0.0, True))
+    assert first == "no memory"
+    assert all(other.startswith("the first process of this fit has failed") for other in others)
 
 
 def test_what_differs_between_processes_is_refused_in_all_of_them(ranks):

@@ -1,8 +1,10 @@
 """Functions that tests run in the processes of a `RankPool`; the first argument is their world."""
 
+import time
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -11,20 +13,27 @@ from shared_problems import Problem, Trained, solve
 from torch import Tensor
 
 from manyview.cli.app import main
+from manyview.data.views import MultiView
+from manyview.distributed import world as world_module
 from manyview.distributed.blocks import Blocks
 from manyview.distributed.draws import uniform_rows
 from manyview.distributed.exchange import (
     ExchangePlan,
+    compute_by_blocks,
     exchange_rows,
     gather_rows,
     sum_gradients,
     sum_over,
 )
 from manyview.distributed.world import World, use_world
-from manyview.errors import InputError
+from manyview.errors import InputError, ProcessError
+from manyview.graphs import approximate, inverted_file, neighbors
+from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.sharding import shard_support
 from manyview.layers.node_selection import NodeSelection
 from manyview.layers.sparse_product import propagate
+from manyview.network.prepared import prepare_inputs
+from manyview.system.config import config_context
 
 
 def who_am_i(world: World) -> tuple[int, int]:
@@ -40,6 +49,7 @@ def add_and_join(world: World, by_rank: list[np.ndarray]) -> dict[str, Any]:
         "max": world.max(first).numpy(),
         "first": world.broadcast(first).numpy(),
         "joined": world.gather_rows(own, counts).numpy(),
+        "squares": compute_by_blocks(world, 7, lambda rows: np.arange(7)[rows] ** 2),
         "texts": world.gather_objects(f"of {world.rank}"),
     }
 
@@ -50,6 +60,82 @@ def compare(world: World, by_rank: list[str]) -> str:
     except InputError as error:
         return str(error)
     return ""
+
+
+def compute_in_first(world: World, seconds: float, fails: bool) -> tuple[str, int]:
+    """Return what the first process computed, or why it did not, and the pulses it sent."""
+    signals: list[int] = []
+    signal = World._signal
+
+    def counted(self: World, state: int) -> int:
+        signals.append(signal(self, state))
+        return signals[-1]
+
+    def compute() -> str:
+        assert world.rank == 0
+        time.sleep(seconds)
+        if fails:
+            raise ValueError("no memory")
+        return "of 0"
+
+    with patch.object(world_module, "PULSE_SECONDS", 0.05), patch.object(World, "_signal", counted):
+        try:
+            return world.from_first(compute), len(signals)
+        except (ProcessError, ValueError) as error:
+            return str(error), len(signals)
+
+
+def search(
+    world: World, features: Any, settings: dict[str, Any], patched: dict[str, Any], folder: Any
+) -> Any:
+    """Search neighbors with small blocks, and with other numbers of threads in each process."""
+    torch.set_num_threads(1 + world.rank % 2)
+    own = None if folder is None else f"{folder}/{world.rank}"
+    try:
+        with (
+            patch.object(neighbors, "BLOCK_BYTES", 8 * 50 * features.shape[0]),
+            patch.object(neighbors, "POINT_BYTES", patched.get("point_bytes", 2**28)),
+            patch.object(inverted_file, "MULTIPLIED_ROWS", 64),
+            patch.object(approximate, "has_faiss", lambda: patched.get("has_faiss", True)),
+            patch.object(approximate, "_candidates", _nearest_points),
+            config_context(cache_dir=own),
+        ):
+            return cached_neighbors(features, world=world, **settings)
+    finally:
+        torch.set_num_threads(1)
+
+
+def _nearest_points(points: Any, n_searched: int, metric: str, seed: int) -> np.ndarray:
+    """All that pynndescent could find at best."""
+    found = neighbors.nearest_neighbors(points, n_neighbors=n_searched - 1, metric=metric)
+    return np.column_stack([np.arange(points.shape[0]), found.indices])
+
+
+def prepare(world: World, views: dict[str, Any], search: str) -> dict[str, Any]:
+    """Build all graphs of a fit, with other numbers of threads in each process."""
+    torch.set_num_threads(1 + world.rank % 2)
+    try:
+        with (
+            patch.object(neighbors, "BLOCK_BYTES", 8 * 70 * len(next(iter(views.values())))),
+            patch.object(inverted_file, "MULTIPLIED_ROWS", 64),
+        ):
+            prepared = prepare_inputs(
+                MultiView(views),
+                torch.device("cpu"),
+                early_fusion=True,
+                scaling="auto",
+                n_neighbors=6,
+                metric="cosine",
+                search=search,
+                world=world,
+            )
+    finally:
+        torch.set_num_threads(1)
+    return {
+        "graphs": prepared.graphs,
+        "recalls": prepared.views.recalls,
+        "scalings": prepared.views.scalings,
+    }
 
 
 def complete(

@@ -17,6 +17,7 @@ from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView, View
+from manyview.distributed.world import ALONE, World
 from manyview.numerics import softmax
 from manyview.validation import Constraint
 
@@ -64,7 +65,12 @@ class LogisticRegressionClassifier(TableClassifier):
         self._fit_table(self._filled_table(views), y_encoded, context.sample_weight)
 
     def fit_held_out(
-        self, views: MultiView, y_encoded: np.ndarray, classes: np.ndarray, parts: np.ndarray
+        self,
+        views: MultiView,
+        y_encoded: np.ndarray,
+        classes: np.ndarray,
+        parts: np.ndarray,
+        world: World = ALONE,
     ) -> np.ndarray:
         """Fit as `TableClassifier` says; each part is predicted by a fit without it."""
         self.classes_ = classes

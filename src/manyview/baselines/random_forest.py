@@ -15,6 +15,8 @@ from manyview.cross_fitting.mixing import log_probabilities
 from manyview.data.labels import UNKNOWN, class_weights
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView, View
+from manyview.distributed.exchange import compute_by_blocks
+from manyview.distributed.world import ALONE, World
 from manyview.validation import Constraint, draw_seed
 
 N_COMPARED = 200  # columns whose effects on a prediction are computed
@@ -61,7 +63,12 @@ class ForestClassifier(TableClassifier):
     }
 
     def fit_held_out(
-        self, views: MultiView, y_encoded: np.ndarray, classes: np.ndarray, parts: np.ndarray
+        self,
+        views: MultiView,
+        y_encoded: np.ndarray,
+        classes: np.ndarray,
+        parts: np.ndarray,
+        world: World = ALONE,
     ) -> np.ndarray:
         """Fit as `TableClassifier` does; predict by the trees that did not draw a sample."""
         self.classes_ = classes
@@ -70,7 +77,9 @@ class ForestClassifier(TableClassifier):
         self.trees_, of_rows = grow_held_out_forest(
             table[rows], y_encoded[rows], **self._settings(y_encoded)
         )
-        self.label_distributions_ = self.trees_.mean(table)
+        self.label_distributions_ = compute_by_blocks(
+            world, table.shape[0], lambda own: self.trees_.mean(table[own])
+        )
         held_out = np.full((len(y_encoded), len(classes)), np.nan)
         held_out[rows] = np.where(np.isfinite(of_rows), of_rows, 1 / len(classes))
         return np.where((parts >= 0)[:, None], held_out, np.nan)

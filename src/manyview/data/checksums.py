@@ -10,6 +10,7 @@ from scipy import sparse
 
 from manyview.data.label_values import is_known
 from manyview.data.mixed_table import MixedTable
+from manyview.data.rows import row_blocks
 from manyview.data.views import MultiView
 from manyview.errors import DataFileError
 
@@ -43,7 +44,8 @@ def views_checksum(views: MultiView) -> str:
             else (view,)
         )
         for part in parts:
-            digest.update(np.ascontiguousarray(part).data)
+            for rows in row_blocks(part):  # a view in a file need not fit in memory
+                digest.update(np.ascontiguousarray(part[rows]).data)
     return digest.hexdigest()
 
 

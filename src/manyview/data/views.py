@@ -1,5 +1,6 @@
 """MultiView: named views of the same samples, indexed by row like one array."""
 
+import mmap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -289,7 +290,8 @@ def check_views(
 
     Every view must be numeric, two-dimensional and not empty, and all must hold the same number
     of samples. Samples may lack views, but not all of them. Values must be finite and at most
-    1e100; with `may_lack_values`, single values may be NaN. Errors name samples by
+    1e100; with `may_lack_values`, single values may be NaN. A memory-mapped array is not copied,
+    and its file must be as long as when it was mapped. Errors name samples by
     `sample_names`, or else by row number; `way_out` ends the error about single NaNs (see
     `MissingValuesError`).
     """
@@ -306,10 +308,29 @@ def check_views(
                 f"view {name!r} is empty: 0 feature(s) (shape={view.shape}) "
                 "while a minimum of 1 is required."
             )
+        _check_mapped(view, name)
     _check_present(checked, sample_names)
     for name in checked.names:
         _check_finite(checked, name, may_lack_values, way_out)
     return checked
+
+
+def _check_mapped(view: Any, name: str) -> None:
+    """Refuse an array in a file that was cut short; reading it would end the process."""
+    array = view
+    while isinstance(array, np.ndarray) and not isinstance(array, np.memmap):
+        array = array.base
+    mapped = getattr(array, "_mmap", None)
+    if not isinstance(array, np.memmap) or mapped is None:
+        return
+    # Of the file that was opened, whatever has its name now.
+    end = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY + len(mapped)
+    if mapped.size() < end:
+        raise InputError(
+            f"the file of view {name!r} must not become shorter after it was read; it has "
+            f"{mapped.size():,} bytes instead of {end:,}. Read it again, and write other data to "
+            "another file."
+        )
 
 
 def _check_present(views: MultiView, sample_names: Sequence[str] | None) -> None:

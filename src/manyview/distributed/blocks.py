@@ -45,15 +45,19 @@ class Blocks:
         return torch.searchsorted(ends, numbers.long(), right=True)
 
 
-def even_blocks(n_total: int, n_blocks: int) -> Blocks:
-    """Divide into blocks of nearly equal size.
+def even_blocks(n_total: int, n_blocks: int, multiple_of: int = 1) -> Blocks:
+    """Divide into blocks of nearly equal size, whose bounds are multiples of a number.
 
     Examples
     --------
     >>> even_blocks(10, 3).counts
     [3, 3, 4]
+    >>> even_blocks(10, 3, multiple_of=4).counts
+    [4, 4, 2]
     """
-    return Blocks(tuple(n_total * number // n_blocks for number in range(n_blocks + 1)))
+    n_parts = -(-n_total // multiple_of)
+    bounds = (n_parts * number // n_blocks for number in range(n_blocks + 1))
+    return Blocks(tuple(min(n_total, bound * multiple_of) for bound in bounds))
 
 
 def balanced_blocks(costs: Sequence[float] | Tensor, n_blocks: int) -> Blocks:

@@ -1,14 +1,15 @@
 """Rows that one process needs of others, with gradients that go back the same way."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from manyview.distributed.blocks import Blocks
+from manyview.distributed.blocks import Blocks, even_blocks
 from manyview.distributed.world import World
 
 
@@ -92,6 +93,23 @@ def gather_rows(world: World, blocks: Blocks, rows: Tensor) -> Tensor:
         return rows
     gathered: Tensor = _GatherRows.apply(world, blocks, rows)  # type: ignore[no-untyped-call]
     return gathered
+
+
+def compute_by_blocks(
+    world: World, n_rows: int, compute: Callable[[slice], np.ndarray]
+) -> np.ndarray:
+    """Compute one block of rows in each process, and join them; collective.
+
+    Every row must depend on its own number alone.
+
+    Examples
+    --------
+    >>> compute_by_blocks(World(), 3, lambda rows: np.arange(9).reshape(3, 3)[rows].sum(axis=1))
+    array([ 3, 12, 21])
+    """
+    blocks = even_blocks(n_rows, world.size)
+    own = torch.from_numpy(compute(blocks.slice_of(world.rank)))
+    return np.asarray(world.gather_rows(own, blocks.counts))
 
 
 def sum_over(world: World, values: Tensor) -> Tensor:

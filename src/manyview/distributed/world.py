@@ -5,11 +5,12 @@ them, in the same order. In a world of one they return what they are given.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from threading import Event, Thread
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -19,6 +20,9 @@ from manyview.errors import InputError, ProcessError
 
 SOURCE_PLACE = re.compile(r"^\[[^\]]*\.cc:\d+\] ")
 N_CAUSE = 200  # characters of the connection's own message
+PULSE_SECONDS = 60.0  # between signs of life of a process that the others wait for
+_BUSY, _DONE, _FAILED = range(3)
+Result = TypeVar("Result")
 _WORLD: ContextVar["World | None"] = ContextVar("manyview_world", default=None)
 
 
@@ -67,10 +71,38 @@ class World:
         if not self.is_shared:
             return values
         received = values.detach().clone().contiguous()
-        source = 0 if self.group is None else dist.get_global_rank(self.group, 0)
         with _failures_named():
-            dist.broadcast(received, source, group=self.group)
+            dist.broadcast(received, self._first, group=self.group)
         return received
+
+    def from_first(self, compute: Callable[[], Result]) -> Result:
+        """Return what the first process computes, however long it takes; the others wait for it.
+
+        What it computes is not collective. If it fails, the others raise an error, too.
+
+        Examples
+        --------
+        >>> World().from_first(lambda: 3)
+        3
+        """
+        if not self.is_shared:
+            return compute()
+        results: list[Any] = [None]
+        if self.rank == 0:
+            with self._pulse():
+                results[0] = compute()
+        else:
+            while (state := self._signal(_BUSY)) == _BUSY:
+                pass
+            if state == _FAILED:
+                raise ProcessError(
+                    "the first process of this fit has failed, so this one ends, too; the first "
+                    "says why."
+                )
+        with _failures_named():
+            dist.broadcast_object_list(results, self._first, group=self.group)
+        result: Result = results[0]
+        return result
 
     def gather_rows(self, rows: Tensor, counts: Sequence[int]) -> Tensor:
         """Join the rows of all processes, in their order.
@@ -144,6 +176,42 @@ class World:
                 f"{what} must be the same in all {self.size} processes of the fit; those of "
                 f"process {ranks} differ from those of process 0. {way_out}"
             )
+
+    @contextmanager
+    def _pulse(self) -> Iterator[None]:
+        """Let the others know that the first process is busy, and then whether it has failed.
+
+        Otherwise they would take a long computation for the end of the connection.
+        """
+        is_done = Event()
+
+        def signal_busy() -> None:
+            with suppress(ProcessError):  # the main thread will see it
+                while not is_done.wait(PULSE_SECONDS):
+                    self._signal(_BUSY)
+
+        pulse = Thread(target=signal_busy, daemon=True)
+        pulse.start()
+        try:
+            yield
+        except BaseException:
+            is_done.set()
+            pulse.join()
+            with suppress(ProcessError):
+                self._signal(_FAILED)
+            raise
+        is_done.set()
+        pulse.join()
+        self._signal(_DONE)
+
+    def _signal(self, state: int) -> int:
+        """Return the state of the first process."""
+        return int(self.broadcast(torch.tensor(state)))
+
+    @property
+    def _first(self) -> int:
+        """Number of the first process among those of the default group."""
+        return 0 if self.group is None else dist.get_global_rank(self.group, 0)
 
     def _reduced(self, values: Tensor, operation: Any) -> Tensor:
         if not self.is_shared:

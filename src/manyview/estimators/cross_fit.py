@@ -32,6 +32,7 @@ from manyview.cross_fitting.performance import (
 from manyview.cross_fitting.typicality import typicality_weights
 from manyview.data.labels import UNKNOWN
 from manyview.data.views import MultiView
+from manyview.distributed.world import world
 from manyview.explain.records import ColumnEvidence
 from manyview.numerics import softmax
 
@@ -208,7 +209,8 @@ def cross_fit(
     held = [softmax(of_network[samples])]
     models = _learners(random_state=seed, class_weight=class_weight) if views.feature_names else {}
     for model in models.values():
-        held.append(model.fit_held_out(feature_views(views), y_encoded, classes, parts)[samples])
+        found = model.fit_held_out(feature_views(views), y_encoded, classes, parts, world())
+        held.append(found[samples])
     counted = label_weights[samples] * root_balance(y_encoded[samples])
     mixture = fit_mixture(held, y_encoded[samples], counted)
     own = mixture.weights[0]

@@ -33,7 +33,6 @@ from manyview.estimators.parameters import (
 )
 from manyview.estimators.shared_fit import (
     check_shared_fit,
-    check_shared_graphs,
     pick_shared_device,
     shared_seed,
 )
@@ -189,7 +188,8 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
     def prepare_graphs(self, samples: TransductiveViews, n_neighbors: int) -> PreparedInputs:
         """Scale the views and build the graphs before any label is known.
 
-        A fit on `samples` with the same number of neighbors takes them over.
+        A fit on `samples` with the same number of neighbors takes them over. Of processes that
+        share fits, all call this.
         """
         device = pick_device(self.device)
         generator = torch.Generator(device=device).manual_seed(draw_seed(self.random_state))
@@ -287,6 +287,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             "scaling": self.scaling,
             "early_fusion": self._has_early_fusion(),
             "center_input": self._centers_input(),
+            "world": world(),
         }
         if is_approximate(graph.search, len(views)):
             settings["seed"] = generator.initial_seed()
@@ -294,7 +295,6 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         prepared = cached_inputs(cache, views, generator.device, **settings)
         self.view_graphs_, self.neighbor_recall_ = prepared.view_graphs, prepared.views.recalls
         self.scaling_ = prepared.views.scalings
-        check_shared_graphs(prepared)
         if self._shows_progress():
             show_recalls(prepared.views.recalls)
         return prepared

@@ -1,7 +1,7 @@
-"""Checks of a fit that several processes share: the same data, settings and graphs in all.
+"""Checks of a fit that several processes share: the same data and settings in all.
 
-Every process is given all samples, and builds all graphs. They divide the training of networks, and
-end with the same model.
+Every process is given all samples. They divide the neighbor search and the training of networks,
+and end with the same model. Graphs need no check: all are made from the same joined neighbors.
 """
 
 import hashlib
@@ -15,7 +15,6 @@ from manyview.data.checksums import views_checksum
 from manyview.data.views import MultiView
 from manyview.distributed.world import world
 from manyview.errors import InputError
-from manyview.network.prepared import PreparedInputs
 from manyview.network.training import pick_device
 from manyview.validation import draw_seed
 
@@ -59,20 +58,6 @@ def check_shared_fit(
     shared.check_equal("the settings", _settings(estimator), same)
     shared.check_equal("the views", views_checksum(views), same)
     shared.check_equal("the labels", _checksum(estimator.classes_, y_encoded), same)
-
-
-def check_shared_graphs(prepared: PreparedInputs) -> None:
-    """Refuse, in all processes, graphs that differ between processes."""
-    shared = world()
-    if not shared.is_shared:
-        return
-    parts = [part for graph in prepared.graphs for part in (graph.indptr, graph.indices)]
-    shared.check_equal(
-        "the graphs",
-        _checksum(*parts),
-        "Run all processes on machines of one kind, with the same packages and the same number of "
-        "threads (OMP_NUM_THREADS).",
-    )
 
 
 def _settings(estimator: Any) -> str:

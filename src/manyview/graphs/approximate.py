@@ -15,14 +15,23 @@ import torch
 from scipy import sparse
 
 from manyview.data.views import View
+from manyview.distributed.world import ALONE, World
 from manyview.errors import InputError
 from manyview.graphs.equal_rows import EqualRows
-from manyview.graphs.inverted_file import KINDS, MIN_GAIN, InvertedFile, has_faiss, probe_counts
+from manyview.graphs.inverted_file import (
+    KINDS,
+    MIN_GAIN,
+    InvertedFile,
+    divide_rows,
+    has_faiss,
+    probe_counts,
+)
 from manyview.graphs.neighbors import (
     NO_NEIGHBOR,
     Neighbors,
     cosine_distances_on_pairs,
     distances_on_pairs,
+    gather_neighbors,
     nearest_neighbors,
     row_scales,
 )
@@ -40,7 +49,12 @@ BLOCK_PAIRS, BLOCK_ROWS = 2**20, 2**16  # candidates ranked, rows converted to f
 
 
 def approximate_neighbors(
-    features: View, *, n_neighbors: int, metric: str = "cosine", seed: int = 0
+    features: View,
+    *,
+    n_neighbors: int,
+    metric: str = "cosine",
+    seed: int = 0,
+    world: World = ALONE,
 ) -> Neighbors:
     """Find most of the nearest neighbors of each sample.
 
@@ -56,22 +70,30 @@ def approximate_neighbors(
 
     Results are reproducible for the same seed and number of threads.
 
+    Several processes with the same features get the same result. Each searches a block of the
+    samples with faiss; pynndescent runs in the first process.
+
     Warns
     -----
     UserWarning
         When the recall of the last attempt is below 0.9.
     """
     scales = row_scales(features) if metric == "cosine" else None
-    searched = np.arange(features.shape[0]) if scales is None else np.flatnonzero(scales)
+    searched = np.arange(features.shape[0])
+    if scales is not None:
+        searched = world.from_first(partial(np.flatnonzero, scales))
     if len(searched) <= 8 * n_neighbors:  # the search would visit as many
-        return nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric)
+        return nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric, world=world)
     is_whole = len(searched) == features.shape[0]
     samples = _Samples.of(features if is_whole else features[searched], metric)
-    rows = EqualRows.of(samples.points) if isinstance(samples.points, np.ndarray) else None
+    rows = None
+    if isinstance(samples.points, np.ndarray):
+        rows = world.from_first(partial(EqualRows.of, samples.points))
     if rows is None or rows.are_distinct:
-        found = _search(samples, n_neighbors, seed)
+        found = _search(samples, n_neighbors, seed, world)
     else:
-        found = rows.spread(_among_few(samples[rows.first], n_neighbors, seed), n_neighbors, seed)
+        among = _among_few(samples[rows.first], n_neighbors, seed, world)
+        found = rows.spread(among, n_neighbors, seed)
     return found if is_whole else found.among(searched, features.shape[0])
 
 
@@ -97,23 +119,35 @@ class _Samples:
         return int(self.points.shape[0])
 
 
-def _among_few(samples: _Samples, n_neighbors: int, seed: int) -> Neighbors:
+def _among_few(samples: _Samples, n_neighbors: int, seed: int, world: World) -> Neighbors:
     """Search exactly where there are few samples."""
     if len(samples) > EXACT_UP_TO:
-        return _search(samples, n_neighbors, seed)
-    return nearest_neighbors(samples.features, n_neighbors=n_neighbors, metric=samples.metric)
+        return _search(samples, n_neighbors, seed, world)
+    return nearest_neighbors(
+        samples.features, n_neighbors=n_neighbors, metric=samples.metric, world=world
+    )
 
 
-def _search(samples: _Samples, n_neighbors: int, seed: int) -> Neighbors:
+def _search(samples: _Samples, n_neighbors: int, seed: int, world: World) -> Neighbors:
     points, everyone = samples.points, np.arange(len(samples))
     rng = np.random.default_rng(seed)
     measured = np.sort(rng.choice(everyone, size=min(N_MEASURED, len(samples)), replace=False))
-    reach = _exact_reach(samples, measured, n_neighbors)
+    reach = _exact_reach(samples, measured, n_neighbors, world)
+    if not (isinstance(points, np.ndarray) and all(world.gather_objects(has_faiss()))):
+        return world.from_first(partial(_descend, samples, measured, reach, seed))
     ranked = partial(_ranked, samples, n_neighbors=n_neighbors)
-    if isinstance(points, np.ndarray) and has_faiss():
-        index, n_probes, recall = _probed(points, measured, reach, ranked, seed)
-        found = ranked(everyone, index.search(points, n_neighbors + N_SPARE, n_probes))
-        return Neighbors(found.indices, found.distances, recall)
+    index, n_probes, recall = _probed(points, measured, reach, ranked, seed, world)
+    blocks = divide_rows(len(samples), world)
+    own = blocks.slice_of(world.rank)
+    candidates = index.search(points[own], n_neighbors + N_SPARE, n_probes)
+    found = ranked(everyone[own], candidates)
+    return Neighbors(*gather_neighbors(world, blocks, found.indices, found.distances), recall)
+
+
+def _descend(samples: _Samples, measured: np.ndarray, reach: np.ndarray, seed: int) -> Neighbors:
+    """Search by pynndescent, with more effort until the recall suffices."""
+    points, everyone, n_neighbors = samples.points, np.arange(len(samples)), reach.shape[1]
+    ranked = partial(_ranked, samples, n_neighbors=n_neighbors)
     for n_searched, min_recall in attempts_for(n_neighbors, len(samples)).items():
         candidates = _candidates(points, n_searched, samples.metric, seed)
         found = ranked(everyone, candidates[:, : n_neighbors + N_SPARE])
@@ -137,18 +171,23 @@ def _probed(
     reach: np.ndarray,
     ranked: Callable[[np.ndarray, np.ndarray], Neighbors],
     seed: int,
+    world: World,
 ) -> tuple[InvertedFile, int, float]:
     """Index the points; find the number of clusters to search, and the recall it gives.
 
     The last index stores the points as they are, and the last number is that of all clusters, so
-    that the recall is reached in any case.
+    that the recall is reached in any case. Of several processes, the first measures the recall.
     """
+
+    def recall_with(index: InvertedFile, n_probes: int) -> float:
+        candidates = index.search(points[measured], n_candidates, n_probes)
+        return recall_of(ranked(measured, candidates).distances, reach)
+
     n_candidates = reach.shape[1] + N_SPARE
     for kind in KINDS:
-        index, before = InvertedFile(points, kind, seed=seed), 0.0
+        index, before = InvertedFile(points, kind, seed=seed, world=world), 0.0
         for n_probes in probe_counts(index.n_clusters):
-            candidates = index.search(points[measured], n_candidates, n_probes)
-            recall = recall_of(ranked(measured, candidates).distances, reach)
+            recall = world.from_first(partial(recall_with, index, n_probes))
             if recall >= MIN_RECALL:
                 return index, n_probes, recall
             if kind != KINDS[-1] and recall < before + MIN_GAIN:
@@ -272,11 +311,11 @@ def _ranked(
     return Neighbors(indices, distances)
 
 
-def _exact_reach(samples: _Samples, rows: np.ndarray, n_neighbors: int) -> np.ndarray:
+def _exact_reach(samples: _Samples, rows: np.ndarray, n_neighbors: int, world: World) -> np.ndarray:
     """Compute the distances of the true neighbors of some samples: [row, rank], ascending."""
     features = samples.features
     found = nearest_neighbors(
-        features[rows], features, n_neighbors=n_neighbors + 1, metric=samples.metric
+        features[rows], features, n_neighbors=n_neighbors + 1, metric=samples.metric, world=world
     )
     is_missing = found.indices == NO_NEIGHBOR
     reach = _pair_distances(samples, rows, np.where(is_missing, rows[:, None], found.indices))

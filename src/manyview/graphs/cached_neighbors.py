@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from manyview.data.views import View
+from manyview.distributed.world import ALONE, World
 from manyview.errors import DataFileError
 from manyview.graphs.knn_graph import find_neighbors, is_approximate
 from manyview.graphs.neighbors import Neighbors
@@ -35,11 +36,13 @@ def cached_neighbors(
     search: str,
     seed: int,
     exact: Neighbors | None = None,
+    world: World = ALONE,
 ) -> Neighbors:
     """Find the neighbors of each sample, or read them from the cache folder.
 
     The folder is `cache_dir` of `config_context`; None caches nothing. A damaged file gives a
-    warning and is replaced. A folder that cannot be written gives a warning, too.
+    warning and is replaced. A folder that cannot be written gives a warning, too. Of several
+    processes, the first reads and writes its folder for all.
 
     Parameters
     ----------
@@ -47,7 +50,7 @@ def cached_neighbors(
         Exact neighbors of the same features, if another step has searched them; they are used
         unless the search is approximate.
     """
-    cache_dir = get_config().cache_dir
+    cache_dir = get_config().cache_dir if world.rank == 0 else None
     approximate = is_approximate(search, features.shape[0])
     settings = {
         "n_neighbors": n_neighbors,
@@ -59,14 +62,20 @@ def cached_neighbors(
     path = None
     if cache_dir is not None:
         path = expand_user(cache_dir) / f"neighbors-{content_key(features, settings)}.npz"
-        cached = _read(path, (features.shape[0], n_neighbors))
-        if cached is not None:
-            return cached
+    shape = features.shape[0], n_neighbors
+    cached = world.from_first(lambda: None if path is None else _read(path, shape))
+    if cached is not None:
+        return cached
     if exact is not None and not approximate and exact.indices.shape[1] == n_neighbors:
         found = exact
     else:
         found = find_neighbors(
-            features, n_neighbors=n_neighbors, metric=metric, search=search, seed=seed
+            features,
+            n_neighbors=n_neighbors,
+            metric=metric,
+            search=search,
+            seed=seed,
+            world=world,
         )
     if path is not None:
         _write(path, found)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from manyview.data.network_input import InputScaling
 from manyview.data.views import View
+from manyview.distributed.world import ALONE, World
 from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.knn_graph import neighbor_graph
 
@@ -57,6 +58,7 @@ def early_fusion_graph(
     min_common_neighbors: int = 0,
     search: str = "auto",
     seed: int = 0,
+    world: World = ALONE,
 ) -> sparse.csr_array:
     """Link each sample to its nearest neighbors in all views: symmetric, 0/1, no self-loops.
 
@@ -69,5 +71,6 @@ def early_fusion_graph(
         metric=metric,
         search=search,
         seed=seed,
+        world=world,
     )
     return neighbor_graph(found, symmetry=symmetry, min_common_neighbors=min_common_neighbors)

@@ -13,11 +13,15 @@ from typing import Any
 import numpy as np
 import torch
 
+from manyview.distributed.blocks import Blocks, even_blocks
+from manyview.distributed.world import ALONE, World
+
 POINTS_PER_CLUSTER = 256
 TRAINED_PER_CLUSTER, N_TRAINING_STEPS = 64, 5  # points that k-means sees, and its steps
 KINDS = ("SQ8", "Flat")  # a byte per value; where that is too coarse, the values themselves
 MIN_GAIN = 0.002  # in recall, of the next number of probes; below it, points are too coarse
 BLOCK_QUERIES = 2**16  # searched at a time, so that Ctrl-C does not wait long
+MULTIPLIED_ROWS = 2**12  # that faiss multiplies with the centroids at a time
 
 
 def has_faiss() -> bool:
@@ -39,9 +43,14 @@ class InvertedFile:
         How points are stored: "SQ8" with one byte per value, "Flat" as they are.
     seed
         Of k-means.
+    world
+        Processes that build the same index, all from the same points. The first runs k-means, and
+        each finds the clusters of a block of points.
     """
 
-    def __init__(self, points: np.ndarray, kind: str = "SQ8", *, seed: int = 0) -> None:
+    def __init__(
+        self, points: np.ndarray, kind: str = "SQ8", *, seed: int = 0, world: World = ALONE
+    ) -> None:
         import faiss
 
         self.n_clusters = max(1, len(points) // POINTS_PER_CLUSTER)
@@ -52,8 +61,26 @@ class InvertedFile:
         clustering.min_points_per_centroid = 1
         clustering.max_points_per_centroid = TRAINED_PER_CLUSTER
         with _torch_threads(faiss):
+            if world.is_shared:
+                self._build_shared(points, world)
+            else:
+                self._index.train(points)
+                self._index.add(points)
+
+    def _build_shared(self, points: np.ndarray, world: World) -> None:
+        import faiss
+
+        def train() -> np.ndarray:
             self._index.train(points)
-            self._index.add(points)
+            return np.asarray(faiss.serialize_index(self._index))
+
+        self._index = faiss.deserialize_index(world.from_first(train))
+        blocks = divide_rows(len(points), world)
+        nearest = self._index.quantizer.assign(points[blocks.slice_of(world.rank)], 1)
+        found = torch.from_numpy(nearest.reshape(-1).astype(np.int32))
+        clusters = world.gather_rows(found, blocks.counts).numpy().astype(np.int64)
+        to_c = faiss.swig_ptr
+        self._index.add_core(len(points), to_c(points), None, to_c(clusters))
 
     def search(self, queries: np.ndarray, n_found: int, n_probes: int) -> np.ndarray:
         """Return the nearest points in the nearest clusters: [query, rank], -1 for none."""
@@ -66,6 +93,17 @@ class InvertedFile:
                 block = slice(start, start + BLOCK_QUERIES)
                 found[block] = self._index.search(queries[block], n_found)[1]
         return found
+
+
+def divide_rows(n_rows: int, world: World) -> Blocks:
+    """Divide points or queries such that faiss computes the same products as in one process.
+
+    Examples
+    --------
+    >>> divide_rows(10_000, World(0, 2)).counts
+    [4096, 5904]
+    """
+    return even_blocks(n_rows, world.size, multiple_of=MULTIPLIED_ROWS)
 
 
 def probe_counts(n_clusters: int) -> list[int]:

@@ -3,10 +3,14 @@
 features -> find_neighbors -> neighbor_graph -> (renormalize, GraphSupport)
 """
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 from manyview.data.views import View
+from manyview.distributed.world import ALONE, World
 from manyview.graphs.approximate import EXACT_UP_TO, approximate_neighbors, check_installed
 from manyview.graphs.equal_rows import EqualRows
 from manyview.graphs.neighbors import NO_NEIGHBOR, Neighbors, nearest_neighbors
@@ -18,24 +22,34 @@ BLOCK_PATHS = 2**24  # two-step paths counted at a time
 
 
 def find_neighbors(
-    features: View, *, n_neighbors: int, metric: str, search: str = "auto", seed: int = 0
+    features: View,
+    *,
+    n_neighbors: int,
+    metric: str,
+    search: str = "auto",
+    seed: int = 0,
+    world: World = ALONE,
 ) -> Neighbors:
-    """Find the nearest neighbors of each sample; "auto" is exact up to 30,000 samples."""
+    """Find the nearest neighbors of each sample; "auto" is exact up to 30,000 samples.
+
+    The processes of a `world` divide the search, and all get the same neighbors.
+    """
+    settings: dict[str, Any] = {"n_neighbors": n_neighbors, "metric": metric, "world": world}
     if is_approximate(search, features.shape[0]):
-        return approximate_neighbors(features, n_neighbors=n_neighbors, metric=metric, seed=seed)
-    return _exact_neighbors(features, n_neighbors, metric)
+        return approximate_neighbors(features, seed=seed, **settings)
+    return _exact_neighbors(features, **settings)
 
 
-def _exact_neighbors(features: View, n_neighbors: int, metric: str) -> Neighbors:
+def _exact_neighbors(features: View, n_neighbors: int, metric: str, world: World) -> Neighbors:
     """Search exactly; where most rows repeat, among the distinct ones, with the same result."""
     if isinstance(features, np.ndarray):
-        rows = EqualRows.of(features)
+        rows = world.from_first(partial(EqualRows.of, features))
         if len(rows.sizes) <= MAX_DISTINCT * len(features):
             distinct = features[rows.first]
-            found = nearest_neighbors(distinct, n_neighbors=n_neighbors, metric=metric)
+            found = nearest_neighbors(distinct, n_neighbors=n_neighbors, metric=metric, world=world)
             is_linked = distinct.any(axis=1) if metric == "cosine" else np.ones(len(distinct), bool)
             return rows.spread_exactly(found, n_neighbors, is_linked)
-    return nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric)
+    return nearest_neighbors(features, n_neighbors=n_neighbors, metric=metric, world=world)
 
 
 def is_approximate(search: str, n_samples: int) -> bool:

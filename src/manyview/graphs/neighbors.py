@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from scipy import sparse
 from sklearn.utils.extmath import safe_sparse_dot
 
 from manyview.data.rows import View, row_blocks
+from manyview.distributed.blocks import Blocks, even_blocks
+from manyview.distributed.world import ALONE, World
 from manyview.graphs.nearest_columns import (
     CosineProducts,
     EuclideanProducts,
@@ -54,8 +57,32 @@ class Neighbors:
         return Neighbors(indices, distances, self.recall)
 
 
+def gather_neighbors(
+    world: World, blocks: Blocks, indices: np.ndarray, distances: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Join the neighbors that each process found for its block of queries; collective.
+
+    Shapes
+    ------
+    indices, distances : [own query, rank]
+    returns : [query, rank] each
+    """
+    if not world.is_shared:
+        return indices, distances
+    joined, reach = (
+        world.gather_rows(torch.from_numpy(np.ascontiguousarray(part)), blocks.counts).numpy()
+        for part in (indices.astype(np.int32), distances)
+    )
+    return joined.astype(np.int64), reach
+
+
 def nearest_neighbors(
-    queries: View, points: View | None = None, *, n_neighbors: int, metric: str = "cosine"
+    queries: View,
+    points: View | None = None,
+    *,
+    n_neighbors: int,
+    metric: str = "cosine",
+    world: World = ALONE,
 ) -> Neighbors:
     """Find the exact nearest points of each query; ties are ordered by row number.
 
@@ -65,6 +92,9 @@ def nearest_neighbors(
     Distances are computed in float64, set to 0 if they are 0 up to rounding, and compared in
     float32, so that duplicates tie exactly and the order does not depend on the last bit of a
     matrix product.
+
+    Several processes divide the queries by the blocks that one process would multiply, so every
+    product is the same, and all get the neighbors of all queries. They are given the same matrices.
 
     Examples
     --------
@@ -86,9 +116,11 @@ def nearest_neighbors(
         part = _prepared(points[columns], metric, origin)
         part_norms, transposed = square_norms(part), _transposed(part)
         block = max(1, BLOCK_BYTES // (8 * part.shape[0]))
+        blocks = even_blocks(n_queries, world.size, multiple_of=block)
+        own_rows = blocks.slice_of(world.rank)
         buffer = np.empty((min(block, n_queries), part.shape[0]))
-        for start in range(0, n_queries, block):
-            rows = slice(start, min(start + block, n_queries))
+        for start in range(own_rows.start, own_rows.stop, block):
+            rows = slice(start, min(start + block, own_rows.stop))
             asked = _prepared(queries[rows], metric, origin)
             product = _product(asked, transposed, buffer)
             if among_themselves:
@@ -102,6 +134,7 @@ def nearest_neighbors(
                 (indices[rows], distances[rows]), (found + columns.start, reach), n_kept
             )
             indices[rows, :n_kept], distances[rows, :n_kept] = found, reach
+        indices, distances = gather_neighbors(world, blocks, indices[own_rows], distances[own_rows])
     indices[np.isinf(distances)] = NO_NEIGHBOR
     return Neighbors(indices, distances)
 

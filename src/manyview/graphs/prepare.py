@@ -15,6 +15,7 @@ from manyview.data.scaling import (
     scaling_by_view,
 )
 from manyview.data.views import MultiView, View
+from manyview.distributed.world import ALONE, World
 from manyview.errors import InputError
 from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.knn_graph import neighbor_graph
@@ -80,11 +81,13 @@ def prepare_views(
     min_common_neighbors: int = 0,
     search: str = "auto",
     seed: int = 0,
+    world: World = ALONE,
 ) -> PreparedViews:
     """Scale every feature view and link its samples to their nearest neighbors.
 
     `search` is "exact", "approximate", or "auto" (see `find_neighbors`). `seed` seeds an
-    approximate search and the sample of rows that `choose_scalings` compares.
+    approximate search and the sample of rows that `choose_scalings` compares. The processes of a
+    `world`, all with the same views, divide the neighbor search, and get the same graphs.
     """
     choice = choose_scalings(
         views,
@@ -92,6 +95,7 @@ def prepare_views(
         n_neighbors=n_neighbors,
         metric=metric,
         seed=seed,
+        world=world,
     )
     scalings = choice.kinds
     scalers = fit_scalers(views, scalings)
@@ -109,6 +113,7 @@ def prepare_views(
             search=search,
             seed=seed,
             exact=choice.neighbors.get((name, scalings[name])),
+            world=world,
         )
         if rows is not None:
             found = found.among(rows, len(views))

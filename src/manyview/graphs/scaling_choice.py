@@ -16,6 +16,7 @@ from scipy import sparse
 
 from manyview.data.scaling import fit_scalers, is_mostly_zeros, scale_views
 from manyview.data.views import MultiView
+from manyview.distributed.world import ALONE, World
 from manyview.graphs.edge_overlap import edge_overlap
 from manyview.graphs.knn_graph import neighbor_graph
 from manyview.graphs.neighbors import Neighbors, nearest_neighbors
@@ -37,7 +38,13 @@ class ChosenScalings:
 
 
 def choose_scalings(
-    views: MultiView, kinds: Mapping[str, str], *, n_neighbors: int, metric: str, seed: int = 0
+    views: MultiView,
+    kinds: Mapping[str, str],
+    *,
+    n_neighbors: int,
+    metric: str,
+    seed: int = 0,
+    world: World = ALONE,
 ) -> ChosenScalings:
     """Choose a scaling for every feature view whose kind is "auto"; the others keep theirs.
 
@@ -63,7 +70,7 @@ def choose_scalings(
     for kind in CANDIDATES:
         tried = {name: kind if own == AUTO else own for name, own in kinds.items()}
         new = [name for name, own in tried.items() if (name, own) not in searched]
-        found = _neighbors_of(views, tried, new, rows, n_neighbors, metric)
+        found = _neighbors_of(views, tried, new, rows, n_neighbors, metric, world)
         searched |= {(name, tried[name]): one for name, one in found.items()}
     compared = views[rows]
     for (name, kind), one in searched.items():
@@ -97,6 +104,7 @@ def _neighbors_of(
     rows: np.ndarray,
     n_neighbors: int,
     metric: str,
+    world: World,
 ) -> dict[str, Neighbors]:
     """Search the named views among those of the given samples that have the view."""
     compared = views[rows]
@@ -108,5 +116,6 @@ def _neighbors_of(
             features if own is None else features[own],
             n_neighbors=min(n_neighbors, len(rows) - 1),
             metric=metric,
+            world=world,
         )
     return found

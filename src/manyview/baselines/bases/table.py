@@ -10,6 +10,7 @@ from scipy import sparse
 from manyview.baselines.bases.concatenated import ConcatenatedViewsClassifier
 from manyview.data.scaling import ViewScaler
 from manyview.data.views import MultiView, View
+from manyview.distributed.world import ALONE, World
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -43,7 +44,12 @@ class TableClassifier(ConcatenatedViewsClassifier):
         return self._fit_samples(X, y, sample_weight)
 
     def fit_held_out(
-        self, views: MultiView, y_encoded: np.ndarray, classes: np.ndarray, parts: np.ndarray
+        self,
+        views: MultiView,
+        y_encoded: np.ndarray,
+        classes: np.ndarray,
+        parts: np.ndarray,
+        world: World = ALONE,
     ) -> np.ndarray:
         """Fit to checked views; return predictions for labels that the fits did not see.
 
@@ -53,6 +59,8 @@ class TableClassifier(ConcatenatedViewsClassifier):
             [sample] class numbers, -1 where unknown.
         parts
             [sample] part in which a label is hidden, -1 for those that never are.
+        world
+            Processes that all make this fit; they may divide the predictions of all samples.
 
         Returns
         -------
