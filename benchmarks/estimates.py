@@ -2,7 +2,8 @@
 
 For each split, the accuracy, balanced accuracy and macro-F1 that the fit estimates from given
 labels, with 95% intervals, beside those on the unlabeled samples; and the expected calibration
-error of the probabilities. Splits with too few labels for an estimate are recorded without one.
+error (ECE) of the probabilities, beside the one that perfectly calibrated probabilities would have
+on as many samples. Splits with too few labels for an estimate are recorded without one.
 Every fit is one line of `results/estimates.jsonl`; a study that was stopped continues where it
 stopped.
 
@@ -29,7 +30,8 @@ DATASETS = (
     "rosmap", "bbcsports", "bbcnews", "reuters-1200", "digits", "mnist", "caltech101-7", "scene-15",
 )  # fmt: skip
 LABEL_RATIOS = (0.05, 0.1)
-SEEDS = range(13)
+SEEDS = range(14)
+N_DRAWS = 100
 SCORES = {"accuracy": "accuracy", "balanced_accuracy": "balanced", "macro_f1": "macro-F1"}
 
 
@@ -46,6 +48,9 @@ def run(dataset, label_ratio, seed):
         name: round(expected_calibration_error(one[hidden], y_hidden), 6)
         for name, one in chances.items()
     }
+    errors["calibration_error_by_chance"] = round(
+        error_by_chance(model.label_distributions_[hidden], np.random.default_rng(seed)), 6
+    )
     found = model.performance_
     intervals = {
         f"estimated_{name}": None
@@ -60,6 +65,16 @@ def run(dataset, label_ratio, seed):
         | intervals
         | {"n_labels": n_hidden_once}
     )
+
+
+def error_by_chance(probabilities, rng):
+    """Return the mean ECE where each prediction is right with just its probability."""
+    drawn = []
+    for _ in range(N_DRAWS):
+        is_right = rng.random(len(probabilities)) < probabilities.max(axis=1)
+        y_drawn = np.where(is_right, probabilities.argmax(axis=1), -1)
+        drawn.append(expected_calibration_error(probabilities, y_drawn))
+    return float(np.mean(drawn))
 
 
 def network_probabilities(model):
@@ -120,6 +135,24 @@ def sentence():
     return (
         f"Of {len(known)} splits, {covered} have a true score within the 95% interval of the "
         f"estimate. The expected calibration error of the probabilities is {and_list(errors)}."
+        f"{by_chance_sentence(records)}"
+    )
+
+
+def by_chance_sentence(records):
+    """Return the part of the calibration error that so few samples show in any case."""
+    by_dataset = defaultdict(list)
+    for one in records:
+        if "calibration_error_by_chance" in one:
+            by_dataset[one["dataset"]].append(one["calibration_error_by_chance"])
+    if not by_dataset:
+        return ""
+    means = {name: np.mean(found) for name, found in by_dataset.items()}
+    name, largest = max(means.items(), key=lambda one: one[1])
+    return (
+        f" Perfectly calibrated probabilities would show {np.mean(list(means.values())):.1%} on as "
+        f"many samples (mean of {len(means)} data sets), most on {dataset_title(name)}, "
+        f"{largest:.1%}."
     )
 
 
