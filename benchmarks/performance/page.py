@@ -1,5 +1,6 @@
 """docs/performance.md and its figures, from the stored rows alone."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ from figure_files import svg_text
 from rich.console import Console
 
 from manyview.system.files import write_whole
-from performance import plots, tables, whole_job
+from performance import plots, scale, tables, whole_job
 from performance.formats import NOT_YET
 from performance.isolated import ROOT
 
@@ -27,6 +28,7 @@ BENCHMARKS = (
     "growth",
     "ranking",
 )
+LONG = ("processes", "five-million")  # measured when asked for by name
 
 
 def page() -> str:
@@ -61,10 +63,15 @@ def _befores(benchmark: str) -> str:
     return ", ".join(sorted(befores)) or "not measured yet"
 
 
-def machines() -> str:
+def how_far() -> str:
+    """Return the text of docs/how-far.md."""
+    return scale.page(machines(("growth", *LONG)))
+
+
+def machines(names: Sequence[str] = BENCHMARKS) -> str:
     """Name every machine once, with the benchmarks by the checksum of the code they measured."""
     by_machine: dict[str, dict[str, list[str]]] = {}
-    for name in BENCHMARKS:
+    for name in names:
         stored = tables.document(name)
         if stored["rows"]:
             by_code = by_machine.setdefault(_machine_text(stored), {})
@@ -107,6 +114,7 @@ def figures() -> dict[Path, str]:
 def write() -> None:
     """Write the page and its figures."""
     console = Console(stderr=True)
-    for path, text in {DOCS / "performance.md": page(), **figures()}.items():
+    texts = {DOCS / "performance.md": page(), DOCS / "how-far.md": how_far(), **figures()}
+    for path, text in texts.items():
         write_whole(path, text)
         console.print(f"wrote {path}")

@@ -4,8 +4,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from performance import page, plots, ranking, tables, whole_job
+from performance import page, plots, ranking, scale, tables, whole_job
 from performance.epoch import TUTORIAL
+from performance.formats import NOT_YET
 from performance.growth import exponent
 
 from manyview.data.catalog.load import find_card
@@ -22,6 +23,28 @@ def trial_rows(monkeypatch):
 def test_page_shows_the_measurements():
     path = page.DOCS / "performance.md"
     assert path.read_text() == page.page(), "run: python benchmarks/run.py page"
+
+
+def test_the_page_on_scale_shows_the_measurements():
+    path = page.DOCS / "how-far.md"
+    assert path.read_text() == page.how_far(), "run: python benchmarks/run.py page"
+
+
+def test_the_page_on_scale_has_every_table_once_all_is_measured(trial_rows):
+    text = page.how_far()
+    assert NOT_YET not in text
+    assert "| 60,000 | 10 |" in text  # with a scratch folder
+    assert "| 100,000,000 | 64 |" in text  # on paper
+
+
+def test_predicted_epochs_follow_the_formula(trial_rows):
+    base, needed = scale._largest_alone(), scale.needed_fraction()
+    assert 0 < needed < 1.5
+    epochs = [scale.predicted(base, needed, 10**7, n, "learned") for n in (1, 8)]
+    per_sample = base["epoch"]["median"] / base["request"]["n_samples"]
+    assert epochs[0] == pytest.approx(per_sample * 10**7 / scale.CORES)
+    sent = needed * 10**7 * (1 - 1 / 8) * scale.ROW_BYTES["learned"] / scale.BANDWIDTH
+    assert epochs[1] == pytest.approx(epochs[0] / 8 + sent)
 
 
 def test_readme_says_what_was_measured():
