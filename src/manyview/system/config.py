@@ -30,10 +30,13 @@ class Config:
     max_memory
         GB that a fit may use; "auto" means all free memory. A fit that needs more is refused
         before it starts.
+    cache_after
+        Seconds that a search of neighbors must take for its result to be stored.
     """
 
     cache_dir: str | Path | None = None
     max_memory: float | str = "auto"
+    cache_after: float = 0.0
 
 
 _DEFAULT = Config()
@@ -52,16 +55,22 @@ def get_config() -> Config:
 
 
 def set_config(
-    *, cache_dir: str | Path | None = UNCHANGED, max_memory: float | str = UNCHANGED
+    *,
+    cache_dir: str | Path | None = UNCHANGED,
+    max_memory: float | str = UNCHANGED,
+    cache_after: float = UNCHANGED,
 ) -> None:
     """Change settings for the rest of the process; see `Config`."""
     global _DEFAULT
-    _DEFAULT = _changed(_DEFAULT, cache_dir, max_memory)
+    _DEFAULT = _changed(_DEFAULT, cache_dir, max_memory, cache_after)
 
 
 @contextmanager
 def config_context(
-    *, cache_dir: str | Path | None = UNCHANGED, max_memory: float | str = UNCHANGED
+    *,
+    cache_dir: str | Path | None = UNCHANGED,
+    max_memory: float | str = UNCHANGED,
+    cache_after: float = UNCHANGED,
 ) -> Iterator[None]:
     """Change settings for a block; see `Config`.
 
@@ -71,14 +80,14 @@ def config_context(
     ...     get_config().max_memory
     6.0
     """
-    token = _CONFIG.set(_changed(get_config(), cache_dir, max_memory))
+    token = _CONFIG.set(_changed(get_config(), cache_dir, max_memory, cache_after))
     try:
         yield
     finally:
         _CONFIG.reset(token)
 
 
-def _changed(config: Config, cache_dir: Any, max_memory: Any) -> Config:
+def _changed(config: Config, cache_dir: Any, max_memory: Any, cache_after: Any) -> Config:
     if cache_dir is not UNCHANGED:
         check_cache_dir(cache_dir)
         config = replace(config, cache_dir=cache_dir)
@@ -86,6 +95,9 @@ def _changed(config: Config, cache_dir: Any, max_memory: Any) -> Config:
         if max_memory != "auto":
             check_number("max_memory (GB, or 'auto')", max_memory, above=0)
         config = replace(config, max_memory=max_memory)
+    if cache_after is not UNCHANGED:
+        check_number("cache_after (seconds)", cache_after, at_least=0)
+        config = replace(config, cache_after=cache_after)
     return config
 
 
