@@ -188,8 +188,8 @@ def checkpoints(folder: str | Path, *, every: float = SECONDS) -> Iterator[Check
     folder
         Made when there is something to write. Processes that share a fit need the same one.
     every
-        Seconds between two checkpoints; a shorter fit writes nothing. 0 writes after every epoch. Writing
-        takes at most a twentieth of the time.
+        Seconds between two checkpoints; a shorter fit writes nothing. Where writing takes long, it
+        is done less often. 0 writes after every epoch.
 
     Examples
     --------

@@ -212,6 +212,8 @@ def train(
             if has_to_stop:
                 curve.stopped = "callback"
                 break
+            if shared is not None:
+                shared.end_epoch()
             if progress is not None:
                 progress.end_epoch()
         mean.restore()
