@@ -269,7 +269,7 @@ class FitProgress:
         self.opened, self.describe, self.rank = opened, identity, world().rank
         self.n_trainings = 0
         self.written_at, self.pause = monotonic(), opened.every
-        self.finished: dict[Path, Saved] = {}  # results to be written with the next state
+        self.finished: dict[int, Saved] = {}  # results to be written with the next state
         self.kept: list[Path] = []  # states on the disk, the newest last
         self.has_failed = self.has_resumed = False
         if opened.folder.is_dir():  # otherwise the checksums can wait
@@ -337,9 +337,9 @@ class FitProgress:
         began = monotonic()
         try:
             self._make_folder()
-            for finished in list(self.finished):
-                self.finished[finished].write(finished)
-                del self.finished[finished]
+            for number in list(self.finished):
+                self.finished[number].write(self.path(number, FINAL))
+                del self.finished[number]
             if path is not None and saved is not None:
                 saved.write(path)
                 self.kept = [*self.kept, path][-N_KEPT:]
@@ -407,8 +407,7 @@ class TrainingProgress:
 
     def finish(self) -> None:
         """Keep the result, and write it if it is time."""
-        saved = self._packed(is_final=True)
-        self.fit.finished[self.fit.path(self.number, FINAL)] = saved
+        self.fit.finished[self.number] = self._packed(is_final=True)
         if self._is_due():
             self.fit.write()
 
