@@ -37,6 +37,20 @@ def test_a_run_that_fails_after_its_fit_is_finished_without_training(quick, tmp_
     fit_run(quick(), checkpoint_every=0)
 
 
+def test_an_interrupt_of_the_training_keeps_the_run_and_no_progress(quick, tmp_path, monkeypatch):
+    write, settings = FitProgress.write, quick(method="mgcn-dns")
+
+    def interrupted(self, path=None, saved=None):
+        write(self, path, saved)
+        if path is not None and "000003" in path.name:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(FitProgress, "write", interrupted)
+    run = fit_run(settings, checkpoint_every=0)
+    assert (run.training.stopped, run.training.n_epochs) == ("interrupted", 3)
+    assert not (tmp_path / "run.checkpoint").exists()
+
+
 def test_other_processes_keep_their_part(quick, tmp_path):
     with killed_after(3), pytest.raises(Killed):
         take_part(quick(), checkpoint_every=0)

@@ -25,6 +25,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -76,16 +77,18 @@ class TrainingState:
     generator: torch.Generator | None
 
     def pack(self, *, is_final: bool) -> "Saved":
-        """Return a copy; of a finished training, the result alone."""
-        copied = {name: one.detach().cpu().clone() for name, one in self._tensors(is_final).items()}
-        if self.generator is not None:
-            copied["generator"] = self.generator.get_state()
+        """Return all of it, to be written at once; of a finished training a copy of the result."""
+        tensors = {name: one.detach().cpu() for name, one in self._tensors(is_final).items()}
         numbers = {"best": self.best.loss, "n_added": self.mean.n_added, **vars(self.curve)}
-        return Saved(copied, json.loads(json.dumps(numbers)))
+        if is_final:
+            tensors, numbers = deepcopy((tensors, numbers))
+        if self.generator is not None:
+            tensors["generator"] = self.generator.get_state()
+        return Saved(tensors, numbers)
 
     @torch.no_grad()
     def unpack(self, saved: "Saved", *, is_final: bool) -> None:
-        """Continue from a copy."""
+        """Continue from what was written."""
         for name, tensor in self._tensors(is_final).items():
             tensor.copy_(saved.tensors[name])
         if self.generator is not None:
@@ -108,7 +111,7 @@ class TrainingState:
 
 @dataclass(frozen=True)
 class Saved:
-    """A copy of a training's state.
+    """A training's state, as it is written.
 
     Attributes
     ----------
@@ -130,7 +133,8 @@ class Saved:
         numbers = json.dumps(self.numbers)
         checksum = _checksum([numbers, self.start, *_flat(self.tensors)])
         head = {"numbers": numbers, "start": self.start, "sha256": checksum}
-        save_file(self.tensors, temporary, metadata=head)
+        tensors = {name: one.contiguous() for name, one in self.tensors.items()}
+        save_file(tensors, temporary, metadata=head)
         _publish(temporary, path)
 
     @classmethod
