@@ -57,6 +57,22 @@ def test_a_killed_shared_fit_continues_with_the_same_result(
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("lost", ["0-000007-1", "0-000007-0", "0-*-1"])
+def test_all_processes_continue_from_the_newest_epoch_that_all_have(
+    ranks, shared_views, tmp_path, lost
+):
+    model, given = MODELS["calibrated"], (shared_views.views, shared_views.known_labels)
+    model = clone(model).set_params(calibration=None)
+    expected = ranks.run("fit_shared", 2, model, *given)
+    ranks.run("kill_shared", 2, model, *given, tmp_path, 7)
+    for path in tmp_path.glob(f"fit-*/{lost}.safetensors"):
+        path.unlink()
+    for found, plain in zip(
+        ranks.run("fit_shared_in_parts", 2, model, *given, tmp_path, []), expected, strict=True
+    ):
+        assert_same(found[0], plain, given[0])
+
+
 def test_checkpoints_in_one_process_alone_are_refused_in_all(ranks, shared_views):
     given = shared_views.views, shared_views.known_labels
     refused = ranks.run("fit_with_checkpoints_in_one", 2, MODELS["calibrated"], *given)
@@ -95,4 +111,12 @@ def test_a_fit_with_callbacks_keeps_no_progress(shared_views, tmp_path):
     model = clone(MODELS["all epochs"]).set_callbacks(Recorder())
     with checkpoints(tmp_path / "progress", every=0):
         model.fit(shared_views.views, shared_views.known_labels)
+        assert not list((tmp_path / "progress").glob("fit-*"))
+
+
+def test_a_warm_start_keeps_no_progress(shared_views, tmp_path):
+    given = shared_views.views, shared_views.known_labels
+    model = MGCNDNSClassifier(warm_start=True, random_state=0, **FAST).fit(*given)
+    with checkpoints(tmp_path / "progress", every=0):
+        model.fit(*given)
         assert not list((tmp_path / "progress").glob("fit-*"))

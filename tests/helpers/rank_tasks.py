@@ -1,7 +1,7 @@
 """Functions that tests run in the processes of a `RankPool`; the first argument is their world."""
 
 import time
-from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from contextlib import nullcontext, redirect_stderr, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from killed_fits import fit_in_parts
+from killed_fits import Killed, fit_in_parts, killed_after
 from recording_callbacks import Recorder
 from shared_problems import Problem, Trained, solve
 from torch import Tensor
@@ -127,6 +127,14 @@ def fit_shared_in_parts(
     """Fit with breaks after so many checkpoints each; return the model, and how often it broke."""
     with use_world(world), redirect_stderr(StringIO()):
         return fit_in_parts(model, views, labels, folder, parts)
+
+
+def kill_shared(
+    world: World, model: Any, views: Any, labels: Any, folder: Path, n_writes: int
+) -> None:
+    """End a fit in all processes when it has written its progress so many times."""
+    with use_world(world), suppress(Killed), killed_after(n_writes), checkpoints(folder, every=0):
+        model.fit(views, labels)
 
 
 def fit_with_checkpoints_in_one(world: World, model: Any, views: Any, labels: Any) -> str:

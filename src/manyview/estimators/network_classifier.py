@@ -162,8 +162,9 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             early_fusion=self._has_early_fusion(),
         )
         prepared = self._prepare(views, generator, context)
-        identity = None  # callbacks would miss the epochs of an earlier process
-        if context.callbacks is None and context.observer is None:
+        identity = None
+        # Callbacks would miss the epochs before a break, and earlier weights decide a warm start.
+        if context.callbacks is None and context.observer is None and earlier is None:
             identity = partial(fit_identity, self, views, y_encoded, generator)
         with threads_for(len(views)), fit_progress(identity):
             y_used, labeled_features = self._audit(prepared, y_encoded)

@@ -21,7 +21,6 @@ import hashlib
 import json
 import os
 import shutil
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
@@ -38,7 +37,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from manyview.distributed.world import ALONE, World, world
-from manyview.errors import InputError
+from manyview.errors import InputError, warn_user
 from manyview.network.adam import Adam
 from manyview.network.checkpoints import BestWeights, MeanWeights
 from manyview.system.config import config_context, get_config
@@ -181,11 +180,11 @@ _FIT: ContextVar["FitProgress | None"] = ContextVar("manyview_fit_progress", def
 def checkpoints(folder: str | Path, *, every: float = SECONDS) -> Iterator[Checkpoints]:
     """Keep the progress of fits in a folder, so that the same script continues a killed one.
 
-    Fits of `ManyviewClassifier` and `MGCNDNSClassifier` without callbacks within the block write
-    their progress. A fit with the same data, labels, settings, seed, version of manyview and number
-    of processes continues from it, with the same result as without a break; any other fit does not
-    use it. When the block has ended without an error, its progress is removed, so save the model
-    within it.
+    Fits of `ManyviewClassifier` and `MGCNDNSClassifier` within the block write their progress, but
+    not those with callbacks or from a warm start. A fit with the same data, labels, settings,
+    seed, version of manyview and number of processes continues from it, with the same result as
+    without a break; any other fit does not use it. When the block has ended without an error, its
+    progress is removed, so save the model within it.
 
     Parameters
     ----------
@@ -351,7 +350,7 @@ class FitProgress:
         except (OSError, SafetensorError) as error:
             self.has_failed = True
             message = f"the progress of the fit is not kept in {self.opened.folder}: {error}."
-            warnings.warn(message, UserWarning, stacklevel=2)
+            warn_user(message, UserWarning)
         self.written_at = monotonic()
         if self.opened.every > 0:  # 0 writes after every epoch, however long that takes
             self.pause = max(self.opened.every, (self.written_at - began) / MOST_TIME)
