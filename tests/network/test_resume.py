@@ -269,6 +269,18 @@ def test_costly_neighbors_are_kept_with_the_progress_unless_there_is_a_cache(tmp
         assert get_config().cache_dir == tmp_path
 
 
+def test_only_own_files_are_removed(tmp_path):
+    own = tmp_path / "graphs" / f"neighbors-{'0a' * 32}.npz"
+    own.parent.mkdir()
+    others = [tmp_path / "graphs" / "mine.npz", tmp_path / "fit-mine" / "notes.txt"]
+    others[1].parent.mkdir()
+    for path in (own, *others):
+        path.touch()
+    train_one(tmp_path)
+    assert not own.exists()
+    assert all(path.exists() for path in others)
+
+
 def test_trainings_outside_of_a_fit_keep_nothing(tmp_path):
     with checkpoints(tmp_path / "p", every=0):
         train_one()

@@ -54,6 +54,7 @@ MOST_TIME = 0.05  # fraction of a fit that writing may take
 N_KEPT = 2  # states of trainings that are not finished
 FINAL = "final"  # stands in the place of the epoch, and sorts after all of them
 GRAPHS_NAME, FIT_NAME = "graphs", "fit.json"
+CACHED_NAME = f"*-{'[0-9a-f]' * 64}.npz"  # of neighbors, by their checksum
 WHAT = {
     "manyview": "another version of manyview",
     "processes": "another number of processes",
@@ -156,7 +157,7 @@ class Checkpoints:
     """The folder of a `checkpoints` block."""
 
     folder: Path
-    every: float  # seconds
+    every: float  # seconds between two checkpoints
     used: list[Path] = field(default_factory=list)  # folders of the block's own fits
 
     @property
@@ -166,10 +167,15 @@ class Checkpoints:
 
     def remove(self) -> None:
         """Remove the progress of the block's own fits; that of others stays."""
-        for folder in (*self.used, self.folder / GRAPHS_NAME):
+        for folder in self.used:
             shutil.rmtree(folder, ignore_errors=True)
-        with suppress(OSError):  # it holds the progress of others
-            self.folder.rmdir()
+        graphs = self.folder / GRAPHS_NAME
+        with suppress(OSError):
+            for file in graphs.glob(CACHED_NAME):
+                file.unlink()
+        for folder in (graphs, self.folder):
+            with suppress(OSError):  # it holds something else
+                folder.rmdir()
 
 
 _OPENED: ContextVar[Checkpoints | None] = ContextVar("manyview_checkpoints", default=None)
@@ -359,7 +365,8 @@ class FitProgress:
         if (self.folder / FIT_NAME).exists():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        temporary = self.folder / f"{FIT_NAME}.{os.getpid()}.tmp"
+        # Processes of several machines may have the same id.
+        temporary = self.folder / f"{FIT_NAME}.{self.rank}.{os.getpid()}.tmp"
         temporary.write_text(json.dumps(self.identity, indent=1) + "\n", encoding="utf-8")
         _publish(temporary, self.folder / FIT_NAME)
 
