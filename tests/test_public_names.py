@@ -14,8 +14,8 @@ PUBLIC_NAMES = [
     "ManyviewError", "MethodCard", "MultiView", "MultiViewClassifier", "NeighborGraph",
     "NodeSelectionConfig", "PerView", "PseudoLabeler", "ReliabilityDisplay", "Report", "SCORERS",
     "TensorBoardCallback", "TrainingConfig", "TrainingCurveDisplay", "TransductiveViews",
-    "ViewImportanceDisplay", "__version__", "annotate", "config_context", "draw_labeled",
-    "from_pyg", "get_config", "hide_labels", "label", "load_dataset",
+    "ViewImportanceDisplay", "__version__", "annotate", "checkpoints", "config_context",
+    "draw_labeled", "from_pyg", "get_config", "hide_labels", "label", "load_dataset",
     "make_multiview_classification", "model_report", "propose_labels", "read_views",
     "register_method", "set_config", "to_pyg", "tune",
 ]  # fmt: skip

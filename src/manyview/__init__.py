@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time see __getattr__
     from manyview.label_audit.audit import LabelIssues
     from manyview.labeling.notebook import label
     from manyview.methods import METHODS, register_method
+    from manyview.network.resume import checkpoints
     from manyview.report.model_report import Report, model_report
     from manyview.self_training.pseudo_labels import PseudoLabeler
     from manyview.system.config import config_context, get_config, set_config
@@ -97,6 +98,7 @@ _MODULES = {
     "TransductiveViews": "manyview.data.cross_validation",
     "ViewImportanceDisplay": "manyview.inspection.views",
     "annotate": "manyview.integrations.omics",
+    "checkpoints": "manyview.network.resume",
     "config_context": "manyview.system.config",
     "draw_labeled": "manyview.data.splits",
     "from_pyg": "manyview.integrations.pyg",
@@ -152,6 +154,7 @@ __all__ = [
     "ViewImportanceDisplay",
     "__version__",
     "annotate",
+    "checkpoints",
     "config_context",
     "draw_labeled",
     "from_pyg",

@@ -1,75 +1,76 @@
-"""Two machines, each a network namespace of this one: torchrun lets their processes meet."""
+"""Several machines, each a network namespace of this one: torchrun lets their processes meet."""
 
-import os
-import shutil
-import subprocess
-import sys
+import time
+from contextlib import ExitStack
 
 import pytest
-from shared_runs import assert_equal_runs, shell_environment
+from machines import NotAllowedError, machines
+from shared_runs import assert_equal_runs, assert_identical_runs, wait_for_checkpoint
 
 pytestmark = pytest.mark.slow
 OPTIONS = ("--label-ratio", "0.2", "-p", "hidden=8", "-p", "max_epochs=40")
-PORT = 29400
-
-
-def ip(*words):
-    return subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+MINUTE = 60
 
 
 @pytest.fixture
-def machines():
-    """Two namespaces with a cable between them: name -> its network card and address."""
-    if shutil.which("ip") is None:
-        pytest.skip("needs the command ip")
-    names = [f"mv{os.getpid()}{letter}" for letter in "ab"]
-    try:
-        for name in names:
-            made = ip("netns", "add", name)
-            if made.returncode:
-                pytest.skip(f"network namespaces are not allowed here: {made.stderr.strip()}")
-        one, other = names
-        commands = [f"link add v{one} netns {one} type veth peer name v{other} netns {other}"]
-        for number, name in enumerate(names, start=1):
-            commands += [
-                f"-n {name} addr add 10.99.25.{number}/24 dev v{name}",
-                f"-n {name} link set v{name} up",
-                f"-n {name} link set lo up",
-            ]
-        for command in commands:
-            done = ip(*command.split())
-            if done.returncode:
-                pytest.skip(f"network namespaces are not allowed here: {done.stderr.strip()}")
-        yield {name: (f"v{name}", f"10.99.25.{n}") for n, name in enumerate(names, start=1)}
-    finally:
-        for name in names:
-            ip("netns", "del", name)
+def network():
+    """Make some machines; skipped where the system does not allow it."""
+    with ExitStack() as opened:
+
+        def make(n_machines):
+            try:
+                return opened.enter_context(machines(n_machines))
+            except NotAllowedError as error:
+                pytest.skip(str(error))
+
+        yield make
 
 
-def test_two_machines_write_the_run_of_one_process(manyview, shapes, machines, tmp_path):
+def test_two_machines_write_the_run_of_one_process(manyview, shapes, network, tmp_path):
+    two = network(2)
     assert manyview("fit", shapes, *OPTIONS, "--out", tmp_path / "one")[0] == 0
-    arguments = ["fit", str(shapes), *OPTIONS, "--out", str(tmp_path / "two")]
-    (_, meeting), *_ = machines.values()
-    started = []
-    for number, (name, (card, address)) in enumerate(machines.items()):
-        launcher = [
-            *("--nnodes", "2", "--nproc-per-node", "2", "--local-addr", address),
-            *("--rdzv-id", "fit", "--rdzv-backend", "c10d"),
-            *("--rdzv-endpoint", f"{meeting}:{PORT}", "--rdzv-conf", f"is_host={int(number == 0)}"),
-        ]
-        started.append(
-            subprocess.Popen(
-                [
-                    *("ip", "netns", "exec", name, sys.executable, "-m", "torch.distributed.run"),
-                    *(*launcher, "-m", "manyview", *arguments),
-                ],
-                env=shell_environment() | {"GLOO_SOCKET_IFNAME": card},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        )
-    results = [process.communicate(timeout=300) for process in started]
-    assert [process.returncode for process in started] == [0, 0], results
-    assert sum(out.count("Result ") for out, _ in results) == 1
+    started = two.start(["fit", shapes, *OPTIONS, "--out", tmp_path / "two"], n_processes=2)
+    results = two.wait(started)
+    assert [code for code, _, _ in results] == [0, 0], results
+    assert sum(out.count("Result ") for _, out, _ in results) == 1
     assert_equal_runs(tmp_path / "one", tmp_path / "two")
+
+
+def kill_one_and_continue(network, n_machines, data, options, folder, *, seconds):
+    """Fit on some machines; kill one of two fits in the middle, continue it, and compare."""
+    group = network(n_machines)
+    fit = ["fit", data, *options, "--no-report", "--out"]
+    results = group.wait(group.start([*fit, folder / "whole"]), seconds)
+    assert {code for code, _, _ in results} == {0}, results
+    out = folder / "killed"
+    killed = [*fit, out, "--checkpoint-every", "0.5"]
+    started = group.start(killed)
+    wait_for_checkpoint(out, 3, n_machines - 1, seconds)
+    began = time.monotonic()
+    group.kill(n_machines - 1)
+    results = group.wait(started, seconds)
+    assert time.monotonic() - began < MINUTE
+    assert all(code != 0 for code, _, _ in results), results
+    for _, _, errors in results[:-1]:
+        lines = [line for line in errors.splitlines() if "same command continues" in line]
+        assert len(lines) == 1, errors
+        assert "another process of this fit has ended or does not answer" in lines[0]
+    assert not out.exists()
+    results = group.wait(group.start(killed), seconds)
+    assert {code for code, _, _ in results} == {0}, results
+    assert sum(errors.count("The fit continues from") for _, _, errors in results) == 1
+    assert_identical_runs(folder / "whole", out)
+    assert not out.with_name("killed.checkpoint").exists()
+
+
+@pytest.mark.parametrize("n_machines", [2, 4])
+def test_a_machine_is_killed_and_the_same_command_continues(network, tmp_path, n_machines):
+    options = ["--label-ratio", "0.02"]
+    kill_one_and_continue(network, n_machines, "digits", options, tmp_path, seconds=300)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("n_machines", [2, 4])
+def test_a_killed_fit_of_70_000_digits_continues(network, tmp_path, n_machines):
+    options = ["--label-ratio", "0.01"]
+    kill_one_and_continue(network, n_machines, "mnist-70k", options, tmp_path, seconds=3600)

@@ -8,7 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
-from shared_runs import assert_equal_runs, shell_environment
+from shared_runs import (
+    assert_equal_runs,
+    assert_identical_runs,
+    shell_environment,
+    wait_for_checkpoint,
+)
+
+from manyview.network.resume import FitProgress
 
 OPTIONS = ("--label-ratio", "0.2", "-p", "hidden=8", "-p", "max_epochs=40")
 
@@ -42,8 +49,28 @@ def test_the_first_of_several_processes_writes_the_run_of_one(manyview, ranks, s
     assert_equal_runs(tmp_path / "one", tmp_path / "two")
 
 
+def test_an_interrupt_with_progress_says_that_the_same_command_continues(
+    manyview, shapes, tmp_path, monkeypatch
+):
+    write = FitProgress.write
+
+    def interrupted(self, *arguments):
+        write(self, *arguments)
+        raise KeyboardInterrupt  # in the first training, which has no network to keep
+
+    monkeypatch.setattr(FitProgress, "write", interrupted)
+    words = ("fit", shapes, *OPTIONS, "--out", tmp_path / "run", "--checkpoint-every", "0")
+    assert manyview(*words) == (
+        130,
+        "",
+        f"Interrupted; progress is kept in {tmp_path / 'run.checkpoint'}, and the same command "
+        "continues.\n",
+    )
+
+
 def test_a_mistake_is_one_line_and_starts_no_process(manyview, shapes):
     for wrong, line in {
+        ("--checkpoint-every", "-1"): ("Error: --checkpoint-every must be at least 0; got -1.0.\n"),
         ("--processes", "0"): "Error: --processes must be a whole number of at least 1; got 0.\n",
         ("--processes", "2", "--method", "knn"): (
             "Error: --processes must be 1 for the method knn, which trains in one; got 2. "
@@ -91,6 +118,35 @@ def test_a_killed_process_ends_the_fit_with_a_line_that_names_it(shapes, tmp_pat
     assert last == "Error: process 1 of 2 failed, and with it the fit: it was ended by SIGKILL."
     assert members("fit", out) == {}
     assert not (tmp_path / "never").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_processes", [1, 2])
+@pytest.mark.skipif(not Path("/proc").exists(), reason="finds the processes in /proc")
+def test_a_killed_fit_continues_with_the_same_command_and_result(tmp_path, n_processes):
+    options = ["--label-ratio", "0.02", "--processes", str(n_processes), "--no-report"]
+    out = tmp_path / "killed"
+    fit = command("fit", "digits", *options, "--out", str(out), "--checkpoint-every", "0.3")
+    with subprocess.Popen(
+        fit, env=shell_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    ) as killed:
+        wait_for_checkpoint(out, 3, n_processes - 1)
+        victim = killed.pid if n_processes == 1 else members("fit", str(out))[n_processes - 1]
+        os.kill(victim, signal.SIGKILL)
+        _, errors = killed.communicate(timeout=60)
+    assert killed.returncode == (-signal.SIGKILL if n_processes == 1 else 3)
+    assert not out.exists()
+    if n_processes > 1:
+        assert f"progress is kept in {out}.checkpoint, and the same command continues" in errors
+    again = subprocess.run(
+        fit, env=shell_environment(), capture_output=True, text=True, check=False
+    )
+    assert again.returncode == 0, again.stderr
+    assert f"The fit continues from {out}.checkpoint" in again.stderr
+    assert not Path(f"{out}.checkpoint").exists()
+    whole = command("fit", "digits", *options, "--out", str(tmp_path / "whole"))
+    subprocess.run(whole, env=shell_environment(), capture_output=True, check=True)
+    assert_identical_runs(tmp_path / "whole", out)
 
 
 @pytest.mark.slow

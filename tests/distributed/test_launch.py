@@ -9,6 +9,7 @@ import pytest
 from manyview.distributed import launch as module
 from manyview.distributed.launch import is_member, launch, n_members, n_members_here
 from manyview.errors import ProcessError
+from manyview.system import interrupts
 
 PROGRAM = """
 import os, signal, sys, time
@@ -75,6 +76,7 @@ def test_no_process_is_left_when_this_one_is_interrupted(program, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "_wait", interrupt)
+    monkeypatch.setattr(interrupts, "_received", [])  # signals of earlier tests
     with pytest.raises(SystemExit) as end:
         launch(["program", "hangs"], 2)
     assert end.value.code == 130

@@ -41,6 +41,15 @@ def test_a_second_search_is_taken_from_the_folder(rng, tmp_path, searches, as_vi
     assert [file.name[:10] for file in folder.iterdir()] == ["neighbors-"]
 
 
+def test_a_search_that_is_short_enough_is_not_stored(rng, tmp_path, searches, monkeypatch):
+    features, clock = rng.normal(size=(20, 4)), iter([0.0, 59.0, 100.0, 160.0, 200.0])
+    monkeypatch.setattr(module, "monotonic", lambda: next(clock))
+    for n_searches in (1, 2, 2):  # of 59 seconds, of 60 seconds, and none
+        with config_context(cache_after=60):
+            cached(features, tmp_path)
+        assert len(searches) == n_searches
+
+
 def test_other_content_and_other_settings_are_other_searches(rng, tmp_path, searches):
     features = rng.normal(size=(20, 4))
     changed = features.copy()

@@ -1,19 +1,22 @@
 """Functions that tests run in the processes of a `RankPool`; the first argument is their world."""
 
 import time
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import nullcontext, redirect_stderr, redirect_stdout, suppress
 from io import StringIO
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import torch
+from killed_fits import Killed, fit_in_parts, killed_after
 from recording_callbacks import Recorder
 from shared_problems import Problem, Trained, solve
 from torch import Tensor
 
 from manyview.cli.app import main
 from manyview.data.views import MultiView
+from manyview.distributed import slow_process
 from manyview.distributed import world as world_module
 from manyview.distributed.blocks import Blocks
 from manyview.distributed.draws import uniform_rows
@@ -25,6 +28,7 @@ from manyview.distributed.exchange import (
     sum_gradients,
     sum_over,
 )
+from manyview.distributed.slow_process import SlowProcess
 from manyview.distributed.world import World, use_world
 from manyview.errors import InputError, ProcessError
 from manyview.graphs import approximate, inverted_file, neighbors
@@ -33,6 +37,7 @@ from manyview.graphs.sharding import shard_support
 from manyview.layers.node_selection import NodeSelection
 from manyview.layers.sparse_product import propagate
 from manyview.network.prepared import prepare_inputs
+from manyview.network.resume import checkpoints
 from manyview.system.config import config_context
 
 
@@ -198,6 +203,47 @@ def fit_shared(world: World, model: Any, views: dict[str, np.ndarray], labels: A
 def fit_shared_twice(world: World, model: Any, views: dict[str, np.ndarray], labels: Any) -> Any:
     with use_world(world):
         return model.fit(views, labels).fit(views, labels)
+
+
+def fit_shared_in_parts(
+    world: World, model: Any, views: Any, labels: Any, folder: Path, parts: list[int]
+) -> tuple[Any, int]:
+    """Fit with breaks after so many checkpoints each; return the model, and how often it broke."""
+    with use_world(world), redirect_stderr(StringIO()):
+        return fit_in_parts(model, views, labels, folder, parts)
+
+
+def kill_shared(
+    world: World, model: Any, views: Any, labels: Any, folder: Path, n_writes: int
+) -> None:
+    """End a fit in all processes when it has written its progress so many times."""
+    with use_world(world), suppress(Killed), killed_after(n_writes), checkpoints(folder, every=0):
+        model.fit(views, labels)
+
+
+def fit_with_checkpoints_in_one(world: World, model: Any, views: Any, labels: Any) -> str:
+    """Return why a fit is refused that keeps its progress in the first process alone."""
+    opened = checkpoints("progress") if world.rank == 0 else nullcontext()
+    try:
+        with use_world(world), opened:
+            model.fit(views, labels)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+def wait_for_slow(world: World, rank: int) -> str:
+    """Let one process sleep in twenty epochs; return what is shown."""
+    with (
+        redirect_stderr(StringIO()) as text,
+        patch.object(slow_process, "SECONDS", 0.3),
+    ):
+        slow = SlowProcess()
+        for _ in range(60):
+            time.sleep(0.02 if world.rank == rank else 0.001)
+            world.sum(torch.ones(3))
+            slow.end_epoch(world)
+    return text.getvalue()
 
 
 def refusal_of_fit(

@@ -3,6 +3,7 @@
 import csv
 import os
 import sys
+import time
 
 import numpy as np
 
@@ -19,6 +20,22 @@ def assert_equal_runs(folder, other):
     (labels, probabilities), (other_labels, others) = _predictions(folder), _predictions(other)
     assert other_labels == labels
     assert np.allclose(others, probabilities, atol=0.01)  # single precision, many epochs
+
+
+def assert_identical_runs(folder, other):
+    """Compare what two runs learned and predict, to the bit."""
+    for name in ("predictions.csv", "history.csv", "model.safetensors"):
+        assert (other / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+def wait_for_checkpoint(out, n_trainings, rank, seconds=120):
+    """Wait until a process has kept the state of a training after so many others."""
+    deadline = time.monotonic() + seconds
+    states = f"{out.name}.checkpoint/fit-*/*-0*-{rank}.safetensors"
+    while not any(int(one.name.split("-")[0]) >= n_trainings for one in out.parent.glob(states)):
+        assert time.monotonic() < deadline, "there is no checkpoint"
+        assert not out.exists(), "the fit has ended before it could be killed"
+        time.sleep(0.02)
 
 
 def _predictions(folder):

@@ -16,6 +16,28 @@ def make_network():
     return nn.Sequential(nn.Linear(7, 37), nn.Tanh(), nn.Linear(37, 3), nn.Linear(3, 1))
 
 
+def test_copied_tensors_let_another_optimizer_take_the_same_steps():
+    inputs = torch.randn(20, 7, generator=torch.Generator().manual_seed(1))
+    network = make_network()
+
+    def steps(one, optimizer):
+        for _ in range(3):
+            optimizer.zero_grad()
+            one(inputs).square().mean().backward()
+            optimizer.step()
+
+    first = Adam([(list(network.parameters()), 0.1, 1.0)], learning_rate=0.1)
+    steps(network, first)
+    other = copy.deepcopy(network)
+    second = Adam([(list(other.parameters()), 0.1, 1.0)], learning_rate=0.1)
+    for own, given in zip(second.tensors(), first.tensors(), strict=True):
+        own.copy_(given)
+    steps(network, first)
+    steps(other, second)
+    for one, again in zip(network.parameters(), other.parameters(), strict=True):
+        assert torch.equal(one, again)
+
+
 @pytest.mark.parametrize("weight_decay", [0.0, 5e-4, 0.1])
 @pytest.mark.parametrize("learning_rate", [0.01, 0.3])
 def test_50_steps_equal_those_of_torch_to_the_bit(weight_decay, learning_rate):

@@ -11,7 +11,7 @@ from manyview.system.config import Config, config_context, get_config, set_confi
 @pytest.fixture
 def restored_config():
     yield
-    set_config(cache_dir=None, max_memory="auto")
+    set_config(cache_dir=None, max_memory="auto", cache_after=0)
 
 
 def test_context_changes_settings_for_the_block_only(tmp_path):
@@ -43,6 +43,13 @@ def test_memory_limit_must_be_a_number_above_zero_or_auto(wrong):
     with pytest.raises(InputError, match="max_memory") as error, config_context(max_memory=wrong):
         pass
     assert repr(wrong) in str(error.value)
+
+
+def test_seconds_of_a_cached_search_are_a_number_of_at_least_zero():
+    with config_context(cache_after=60):
+        assert get_config() == Config(cache_after=60)
+    with pytest.raises(InputError, match=r"cache_after \(seconds\) must be at least 0; got -1"):
+        config_context(cache_after=-1).__enter__()
 
 
 def test_cache_must_be_a_folder(tmp_path):

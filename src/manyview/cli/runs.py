@@ -83,6 +83,14 @@ def fit(
             "result. For several machines, start the command with torchrun.",
         ),
     ] = 1,
+    checkpoint_every: Annotated[
+        float,
+        option(
+            "SECONDS",
+            "Methods manyview, mgcn-dns: keep the progress of a longer fit this often in "
+            "DIR.checkpoint, until the run is written. After a crash the same command continues.",
+        ),
+    ] = 60.0,
     data_options: DataOptions,
     output: OutputOptions,
 ) -> None:
@@ -102,6 +110,7 @@ def fit(
     from manyview.runs.fitting import fit_run
     from manyview.runs.shared import check_processes, take_part
     from manyview.system.config import config_context
+    from manyview.system.interrupts import interrupted_code
 
     settings = model_options.settings(
         data,
@@ -120,15 +129,22 @@ def fit(
         raise typer.Exit(launch(["manyview", *arguments_of(context)], processes))
     with process_group() as world, config_context(cache_dir=cache_dir, scratch_dir=scratch_dir):
         if world.rank > 0:
-            take_part(settings)
+            take_part(settings, checkpoint_every=checkpoint_every)
             return
         output.note(*settings_lines(settings))
-        run = fit_run(
-            settings,
-            verbose=sys.stderr.isatty() and (output.has_text or output.verbose),
-            extra_files=None if no_report else report_files,
-            overwrite=overwrite,
-        )
+        try:
+            run = fit_run(
+                settings,
+                verbose=sys.stderr.isatty() and (output.has_text or output.verbose),
+                extra_files=None if no_report else report_files,
+                overwrite=overwrite,
+                checkpoint_every=checkpoint_every,
+            )
+        except KeyboardInterrupt as interruption:
+            if not str(interruption):  # there is no progress
+                raise
+            typer.echo(str(interruption), err=True)
+            sys.exit(interrupted_code())  # past `main`, which would print that nothing was written
     output.note(f"Fitted in {run.training.seconds:.1f} s; the run is in {run.folder}.")
     for warning in run.warnings:
         print_notice("Warning", warning, "yellow")

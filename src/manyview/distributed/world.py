@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import Event, Thread
+from time import perf_counter
 from typing import Any, TypeVar
 
 import torch
@@ -23,6 +24,7 @@ N_CAUSE = 200  # characters of the connection's own message
 PULSE_SECONDS = 60.0  # between signs of life of a process that the others wait for
 _BUSY, _DONE, _FAILED = range(3)
 Result = TypeVar("Result")
+_waited = [0.0]  # seconds in messages to other processes
 _WORLD: ContextVar["World | None"] = ContextVar("manyview_world", default=None)
 
 
@@ -253,6 +255,11 @@ def use_world(chosen: World) -> Iterator[None]:
         _WORLD.reset(token)
 
 
+def seconds_waited() -> float:
+    """Return how long this process has exchanged messages with others, and waited for them."""
+    return _waited[0]
+
+
 def world_of(group: Any) -> World:
     """Return the world of a process group that this process belongs to."""
     return World(dist.get_rank(group), dist.get_world_size(group), group)
@@ -260,7 +267,8 @@ def world_of(group: Any) -> World:
 
 @contextmanager
 def _failures_named() -> Iterator[None]:
-    """Turn an error of the connections between processes into one sentence."""
+    """Turn an error of the connections between processes into one sentence, and add up the time."""
+    began = perf_counter()
     try:
         yield
     except RuntimeError as error:
@@ -268,6 +276,8 @@ def _failures_named() -> Iterator[None]:
             "another process of this fit has ended or does not answer, so this one ends, too; the "
             f"first process that failed says why. {cause_of(error)}"
         ) from error
+    finally:
+        _waited[0] += perf_counter() - began
 
 
 def cause_of(error: RuntimeError) -> str:

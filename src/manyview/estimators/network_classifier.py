@@ -33,6 +33,7 @@ from manyview.estimators.parameters import (
 )
 from manyview.estimators.shared_fit import (
     check_shared_fit,
+    fit_identity,
     pick_shared_device,
     shared_seed,
 )
@@ -51,6 +52,7 @@ from manyview.network.inductive import (
 )
 from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 from manyview.network.prepared import PreparedInputs, cached_inputs, show_recalls
+from manyview.network.resume import fit_progress
 from manyview.network.training import TrainingCurve, pick_device
 from manyview.numerics import softmax
 from manyview.self_training.loop import SelfTrainingResult, self_train
@@ -160,7 +162,11 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             early_fusion=self._has_early_fusion(),
         )
         prepared = self._prepare(views, generator, context)
-        with threads_for(len(views)):
+        identity = None
+        # Callbacks would miss the epochs before a break, and earlier weights decide a warm start.
+        if context.callbacks is None and context.observer is None and earlier is None:
+            identity = partial(fit_identity, self, views, y_encoded, generator)
+        with threads_for(len(views)), fit_progress(identity):
             y_used, labeled_features = self._audit(prepared, y_encoded)
             network, is_complete = self._learn(
                 prepared, y_used, generator, context, earlier, labeled_features

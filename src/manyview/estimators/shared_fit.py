@@ -1,10 +1,11 @@
-"""Checks of a fit that several processes share: the same data and settings in all.
+"""What decides a fit; several processes that share one must have the same data and settings.
 
 Every process is given all samples. They divide the neighbor search and the training of networks,
 and end with the same model. Graphs need no check: all are made from the same joined neighbors.
 """
 
 import hashlib
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from manyview.data.checksums import views_checksum
 from manyview.data.views import MultiView
 from manyview.distributed.world import world
 from manyview.errors import InputError
+from manyview.network.resume import has_checkpoints
 from manyview.network.training import pick_device
 from manyview.validation import draw_seed
 
@@ -55,19 +57,38 @@ def check_shared_fit(
             "without any, or fit in one process."
         )
     same = "Give every process the same data and the same settings."
-    shared.check_equal("the settings", _settings(estimator), same)
+    shared.check_equal("the settings", settings_of(estimator), same)
+    shared.check_equal(
+        "the checkpoints", has_checkpoints(), "Open `checkpoints` in every process, or in none."
+    )
     shared.check_equal("the views", views_checksum(views), same)
     shared.check_equal("the labels", _checksum(estimator.classes_, y_encoded), same)
 
 
-def _settings(estimator: Any) -> str:
+def fit_identity(
+    estimator: Any, views: MultiView, y_encoded: np.ndarray, generator: torch.Generator
+) -> dict[str, Any]:
+    """Return all that decides the result of a fit, as JSON can hold it: checksums of the data."""
+    return {
+        "manyview": version("manyview"),
+        "processes": world().size,
+        "device": str(generator.device),
+        "seed": generator.initial_seed(),
+        "settings": settings_of(estimator),
+        "views": views_checksum(views),
+        "labels": _checksum(estimator.classes_, y_encoded),
+    }
+
+
+def settings_of(estimator: Any) -> dict[str, str]:
+    """Return the settings that decide a fit, as texts."""
     params = estimator.get_params(deep=True)
     values = {
         name: repr(value)
         for name, value in sorted(params.items())
         if name.rpartition("__")[2] not in OF_PROCESS and not hasattr(value, "get_params")
     }
-    return f"{type(estimator).__name__} {values}"
+    return {"method": type(estimator).__name__, **values}
 
 
 def _checksum(*arrays: np.ndarray) -> str:

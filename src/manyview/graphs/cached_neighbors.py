@@ -11,6 +11,7 @@ import json
 import warnings
 import zipfile
 from pathlib import Path
+from time import monotonic
 
 import numpy as np
 from scipy import sparse
@@ -40,9 +41,10 @@ def cached_neighbors(
 ) -> Neighbors:
     """Find the neighbors of each sample, or read them from the cache folder.
 
-    The folder is `cache_dir` of `config_context`; None caches nothing. A damaged file gives a
-    warning and is replaced. A folder that cannot be written gives a warning, too. Of several
-    processes, the first reads and writes its folder for all.
+    The folder is `cache_dir` of `config_context`; None caches nothing, and searches shorter than
+    its `cache_after` are not cached. A damaged file gives a warning and is replaced. A folder that
+    cannot be written gives a warning, too. Of several processes, the first reads and writes its
+    folder for all.
 
     Parameters
     ----------
@@ -59,7 +61,7 @@ def cached_neighbors(
         "seed": seed if approximate else None,
         "version": SEARCH_VERSION,
     }
-    path = None
+    path, began = None, monotonic()
     if cache_dir is not None:
         path = expand_user(cache_dir) / f"neighbors-{content_key(features, settings)}.npz"
     shape = features.shape[0], n_neighbors
@@ -77,7 +79,7 @@ def cached_neighbors(
             seed=seed,
             world=world,
         )
-    if path is not None:
+    if path is not None and monotonic() - began >= get_config().cache_after:
         _write(path, found)
     return found
 

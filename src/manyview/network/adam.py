@@ -32,6 +32,11 @@ class Adam:
             for parameters, decay, factor in groups
         ]
 
+    def tensors(self) -> list[Tensor]:
+        """Return all that steps change besides the parameters: counters and running means."""
+        moments = [one for parameters, _, _ in self.groups for one in parameters]
+        return [part for one in moments for part in (one.step, one.mean, one.mean_square)]
+
     def zero_grad(self) -> None:
         """Forget the gradients."""
         for parameters, _, _ in self.groups:

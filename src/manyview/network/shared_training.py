@@ -5,13 +5,14 @@ its backward pass computes the gradients of this part; exchanges carry gradients
 The gradients of a weight that all processes hold are then added.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from manyview.distributed.exchange import sum_gradients
+from manyview.distributed.slow_process import SlowProcess
 from manyview.distributed.world import World
 from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 from manyview.network.sharding import (
@@ -28,6 +29,11 @@ class SharedTraining:
     """What `train` does differently where several processes share it; all of it is collective."""
 
     world: World
+    slow: SlowProcess = field(default_factory=SlowProcess)
+
+    def end_epoch(self) -> None:
+        """Name a process that is much slower than the others."""
+        self.slow.end_epoch(self.world)
 
     def total(self, values: Tensor) -> Tensor:
         """Add a sum over own samples over all processes."""

@@ -17,6 +17,7 @@ from manyview.errors import InputError, warn_user
 from manyview.network.adam import Adam
 from manyview.network.checkpoints import BestWeights, MeanWeights
 from manyview.network.losses import distillation_loss, labeled_cross_entropy
+from manyview.network.resume import TrainingState, resume_training
 from manyview.network.shared_training import SharedTraining
 from manyview.system.progress import epoch_progress
 from manyview.system.threads import threads_for
@@ -140,6 +141,10 @@ def train(
     shared
         How several processes share the training, each with its samples; the loss is then
         `labeled_cross_entropy` and that of soft targets. Ctrl-C is raised again.
+
+    Notes
+    -----
+    Where `checkpoints` are open, the training continues from its last one.
     """
     is_labeled = (labels >= 0).nonzero().squeeze(1)
     known = labels[is_labeled]
@@ -154,6 +159,14 @@ def train(
     curve = TrainingCurve()
     best = BestWeights(network)
     mean = MeanWeights(network, averaged_epochs)
+    progress = resume_training(
+        TrainingState(optimizer, best, mean, curve, generator),
+        [labels, *(soft_targets or ())],
+        None if shared is None else shared.world,
+    )
+    if progress is not None and progress.has_finished:
+        network.eval()
+        return curve
 
     def run() -> tuple[Tensor, Tensor]:
         every_logits = network(*inputs, generator=generator)
@@ -167,7 +180,7 @@ def train(
         return logits, loss
 
     try:
-        for _ in range(max_epochs):
+        for _ in range(curve.n_epochs, max_epochs):
             if before_epoch is not None:
                 before_epoch()
             if not network.training:
@@ -199,7 +212,13 @@ def train(
             if has_to_stop:
                 curve.stopped = "callback"
                 break
+            if shared is not None:
+                shared.end_epoch()
+            if progress is not None:
+                progress.end_epoch()
         mean.restore()
+        if progress is not None:
+            progress.finish()
     except KeyboardInterrupt:
         if curve.n_epochs == 0 or shared is not None:
             raise

@@ -20,6 +20,7 @@ from manyview.errors import DataFileError, InputError
 from manyview.estimators.calibration import expected_calibration_error
 from manyview.estimators.mixins import NetworkOutputsMixin
 from manyview.methods import find_method
+from manyview.network.resume import SECONDS
 from manyview.runs.abstaining import (
     abstain,
     check_class_names,
@@ -27,6 +28,7 @@ from manyview.runs.abstaining import (
     means_unknown,
 )
 from manyview.runs.annotated_copy import write_annotated_copy
+from manyview.runs.checkpoints import run_checkpoints
 from manyview.runs.folder import NOTHING_LEFT, check_free, check_room, staged_folder
 from manyview.runs.names import HISTORY_NAME, PREDICTIONS_NAME, RUN_NAME
 from manyview.runs.recorded_warnings import record_warnings
@@ -45,6 +47,7 @@ from manyview.runs.records import (
 from manyview.runs.scaling import scaling_advice, scaling_used
 from manyview.runs.settings import RunSettings, flat_params
 from manyview.system.files import not_written, write_whole
+from manyview.validation import check_number
 
 N_LEAST_CONFIDENT = 5
 # Makes more files of the folder (name -> content) from the record, the data, the labels the method
@@ -60,6 +63,7 @@ def fit_run(
     verbose: bool = False,
     extra_files: ExtraFiles | None = None,
     overwrite: bool = False,
+    checkpoint_every: float = SECONDS,
 ) -> Run:
     """Load the data, hide labels if asked to, fit, and write the run's folder.
 
@@ -68,17 +72,24 @@ def fit_run(
     `extra_files` returns, such as a report. It appears when all files are written; a run that
     fails or is interrupted before the first epoch writes nothing. With `overwrite`, it takes the
     place of the folder of an earlier run, which stays until then.
+
+    A fit that takes longer than `checkpoint_every` seconds keeps its progress beside the folder, in
+    `FOLDER.checkpoint`, until the run is written. The same settings continue from there.
     """
     settings.check()
+    check_number("checkpoint_every", checkpoint_every, at_least=0)
     if settings.out is not None:
         check_free(settings.out, overwrite=overwrite)
     data = settings.load()
     labels = labels_to_show(data, settings)
     if settings.abstain_below is not None:
         check_class_names(labels[is_known(labels)])
-    folder = settings.out or Path("runs") / default_name(data, settings)
+    folder = run_folder(data, settings)
     check_room(folder, least_size(data, settings.method))
-    with staged_folder(folder, overwrite=overwrite) as stage:
+    with (
+        run_checkpoints(folder, settings.method, checkpoint_every),
+        staged_folder(folder, overwrite=overwrite) as stage,
+    ):
         model = settings.build_model(verbose=verbose)
         start = perf_counter()
         _, messages = record_warnings(lambda: model.fit(data.views, labels))
@@ -137,6 +148,11 @@ def labels_to_show(data: Dataset, settings: RunSettings) -> np.ndarray:
             parameter="label_ratio",
         )
     return shown
+
+
+def run_folder(data: Dataset, settings: RunSettings) -> Path:
+    """Return the folder of a run: the one that was asked for, or one named after the data."""
+    return settings.out or Path("runs") / default_name(data, settings)
 
 
 def default_name(data: Dataset, settings: RunSettings) -> str:

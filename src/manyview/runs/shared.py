@@ -4,7 +4,9 @@ from manyview.distributed.launch import is_member, n_members
 from manyview.errors import InputError
 from manyview.estimators.network_classifier import NetworkClassifier
 from manyview.methods import METHODS, find_method
-from manyview.runs.fitting import labels_to_show
+from manyview.network.resume import SECONDS
+from manyview.runs.checkpoints import run_checkpoints
+from manyview.runs.fitting import labels_to_show, run_folder
 from manyview.runs.recorded_warnings import record_warnings
 from manyview.runs.settings import RunSettings
 from manyview.validation import check_whole_number
@@ -37,10 +39,11 @@ def check_processes(n_processes: int, method: str) -> None:
         )
 
 
-def take_part(settings: RunSettings) -> None:
-    """Fit as one of several processes that is not the first, and write nothing."""
+def take_part(settings: RunSettings, *, checkpoint_every: float = SECONDS) -> None:
+    """Fit as one of several processes that is not the first; write nothing but its progress."""
     settings.check()
     data = settings.load()
     labels = labels_to_show(data, settings)
     model = settings.build_model(verbose=False)
-    record_warnings(lambda: model.fit(data.views, labels))  # the first process shows them
+    with run_checkpoints(run_folder(data, settings), settings.method, checkpoint_every):
+        record_warnings(lambda: model.fit(data.views, labels))  # the first process shows them

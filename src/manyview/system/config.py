@@ -34,11 +34,14 @@ class Config:
         Folder where fits of manyview and MGCN-DNS keep large arrays that they need rarely: scaled
         views, graphs of views. About half of the memory moves to disk, with the same result. Its
         files have no names and go when the model does. None keeps all in memory.
+    cache_after
+        Seconds that a search of neighbors must take for its result to be stored.
     """
 
     cache_dir: str | Path | None = None
     max_memory: float | str = "auto"
     scratch_dir: str | Path | None = None
+    cache_after: float = 0.0
 
 
 _DEFAULT = Config()
@@ -61,10 +64,17 @@ def set_config(
     cache_dir: str | Path | None = UNCHANGED,
     max_memory: float | str = UNCHANGED,
     scratch_dir: str | Path | None = UNCHANGED,
+    cache_after: float = UNCHANGED,
 ) -> None:
     """Change settings for the rest of the process; see `Config`."""
     global _DEFAULT
-    _DEFAULT = _changed(_DEFAULT, cache_dir, max_memory, scratch_dir)
+    _DEFAULT = _changed(
+        _DEFAULT,
+        cache_dir=cache_dir,
+        max_memory=max_memory,
+        scratch_dir=scratch_dir,
+        cache_after=cache_after,
+    )
 
 
 @contextmanager
@@ -73,6 +83,7 @@ def config_context(
     cache_dir: str | Path | None = UNCHANGED,
     max_memory: float | str = UNCHANGED,
     scratch_dir: str | Path | None = UNCHANGED,
+    cache_after: float = UNCHANGED,
 ) -> Iterator[None]:
     """Change settings for a block; see `Config`.
 
@@ -82,25 +93,30 @@ def config_context(
     ...     get_config().max_memory
     6.0
     """
-    token = _CONFIG.set(_changed(get_config(), cache_dir, max_memory, scratch_dir))
+    changed = _changed(
+        get_config(),
+        cache_dir=cache_dir,
+        max_memory=max_memory,
+        scratch_dir=scratch_dir,
+        cache_after=cache_after,
+    )
+    token = _CONFIG.set(changed)
     try:
         yield
     finally:
         _CONFIG.reset(token)
 
 
-def _changed(config: Config, cache_dir: Any, max_memory: Any, scratch_dir: Any) -> Config:
-    if cache_dir is not UNCHANGED:
-        check_folder("cache_dir", cache_dir)
-        config = replace(config, cache_dir=cache_dir)
-    if max_memory is not UNCHANGED:
-        if max_memory != "auto":
-            check_number("max_memory (GB, or 'auto')", max_memory, above=0)
-        config = replace(config, max_memory=max_memory)
-    if scratch_dir is not UNCHANGED:
-        check_folder("scratch_dir", scratch_dir)
-        config = replace(config, scratch_dir=scratch_dir)
-    return config
+def _changed(config: Config, **settings: Any) -> Config:
+    changes = {name: value for name, value in settings.items() if value is not UNCHANGED}
+    for name, value in changes.items():
+        if name in ("cache_dir", "scratch_dir"):
+            check_folder(name, value)
+        elif name == "cache_after":
+            check_number("cache_after (seconds)", value, at_least=0)
+        elif value != "auto":
+            check_number("max_memory (GB, or 'auto')", value, above=0)
+    return replace(config, **changes)
 
 
 def check_folder(name: str, folder: object) -> None:
