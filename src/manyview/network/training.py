@@ -17,8 +17,9 @@ from manyview.errors import InputError, warn_user
 from manyview.network.adam import Adam
 from manyview.network.checkpoints import BestWeights, MeanWeights
 from manyview.network.losses import distillation_loss, labeled_cross_entropy
-from manyview.network.resume import TrainingState, resume_training
+from manyview.network.resume import resume_training
 from manyview.network.shared_training import SharedTraining
+from manyview.network.training_state import TrainingState
 from manyview.system.progress import epoch_progress
 from manyview.system.threads import threads_for
 
