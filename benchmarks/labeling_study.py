@@ -1,7 +1,7 @@
 """How many labels a person has to give: the queue of `manyview label` against other choices.
 
 A simulated person starts without any label, answers what a strategy asks, and is wrong at random at
-a given rate. The model is that of the page: `ManyviewClassifier`, fitted with a warm start after 5,
+a given rate. The model is that of the page, fitted with a warm start after 5,
 10, 15, 20, 25, 30, 40, 50, 60, 80 and 100 labels. Strategies:
 
 queue         the queue of `manyview label`
@@ -43,8 +43,8 @@ from stored_records import RESULTS, add_missing, read
 from manyview.active_learning.proposals import margin_uncertainty
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import draw_labeled
-from manyview.estimators.manyview import ManyviewClassifier
 from manyview.labeling.learner import Learner, Task, smoothed_features
+from manyview.labeling.two_step import TwoStepClassifier
 
 RECORDS = RESULTS / "labeling_study.jsonl"
 DATASETS = (
@@ -129,7 +129,7 @@ class Simulation:
         self.rng = np.random.default_rng(seed)
         self.mistakes = mistakes
         self.y_encoded = np.full(len(self.truth), -1)
-        self.learner = Learner(dataset.views, ManyviewClassifier(random_state=seed), folder)
+        self.learner = Learner(dataset.views, TwoStepClassifier(random_state=seed), folder)
         n_neighbors = self.learner.model.parameter_group("graph").n_neighbors
         prepared = self.learner.model.prepare_graphs(self.learner.samples, n_neighbors)
         features = smoothed_features(prepared, self.learner.graph, np.random.default_rng(0))
@@ -140,7 +140,8 @@ class Simulation:
         """Learn from the labels; return the accuracy on all samples and the CPU seconds."""
         start = process_time()
         task = Task(int((self.y_encoded >= 0).sum()), self.y_encoded.copy(), tuple(self.names))
-        self.found = self.learner.learn(task)
+        found = self.learner.learn(task)
+        self.found = self.learner.complete(task, found) or found
         accuracy = 0.0
         if self.found.classes:
             predicted = np.array(self.found.classes)[self.found.probabilities.argmax(axis=1)]

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from manyview.data.views import MultiView
-from manyview.estimators.manyview import ManyviewClassifier
 from manyview.labeling.learned import Learned
 from manyview.labeling.learner import Learner, Task
+from manyview.labeling.two_step import TwoStepClassifier
 
 NAMES = ("0", "1", "2")
 
 
 def fast():
-    return ManyviewClassifier(random_state=0, max_iter=1).set_params(estimator__max_epochs=8)
+    return TwoStepClassifier(random_state=0, max_iter=1).set_params(estimator__max_epochs=8)
 
 
 @pytest.fixture

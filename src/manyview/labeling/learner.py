@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -16,7 +16,6 @@ from manyview.data.cross_validation import TransductiveViews
 from manyview.data.label_values import parse_labels
 from manyview.data.views import MultiView
 from manyview.errors import ManyviewError
-from manyview.estimators.manyview import ManyviewClassifier
 from manyview.graphs.prepare import choose_n_neighbors
 from manyview.labeling.embedding import first_places, move_places, turn_like
 from manyview.labeling.learned import (
@@ -28,6 +27,7 @@ from manyview.labeling.learned import (
 )
 from manyview.labeling.progress import Estimate, read_estimate
 from manyview.labeling.queue import make_queue, sample_similarity
+from manyview.labeling.two_step import TwoStepClassifier
 from manyview.network.prepared import PreparedInputs
 
 N_FIRST_LABELS = 10  # that the number of neighbors is chosen for
@@ -63,6 +63,13 @@ class Task:
         return np.asarray(self.y_encoded >= 0)
 
     @property
+    def is_skipped(self) -> np.ndarray:
+        """[sample] whether it is not shown again."""
+        is_skipped = np.zeros(len(self.y_encoded), dtype=bool)
+        is_skipped[list(self.skipped)] = True
+        return is_skipped
+
+    @property
     def can_be_fitted(self) -> bool:
         """Whether two classes have a label."""
         return len(np.unique(self.y_encoded[self.is_labeled])) > 1
@@ -86,7 +93,7 @@ class Learner:
         Where the state is written, and continued from if it belongs to these views.
     """
 
-    def __init__(self, views: MultiView, model: ManyviewClassifier, folder: Path) -> None:
+    def __init__(self, views: MultiView, model: TwoStepClassifier, folder: Path) -> None:
         self.folder = folder
         self.samples = TransductiveViews(views)
         n_samples = len(views)
@@ -110,7 +117,7 @@ class Learner:
             save_places(folder, places)
         self.places = places
 
-    def _continued(self, model: ManyviewClassifier) -> ManyviewClassifier:
+    def _continued(self, model: TwoStepClassifier) -> TwoStepClassifier:
         """Return the model of an earlier session, if it has the same parameters."""
         try:
             earlier = type(model).load(self.folder)
@@ -132,10 +139,8 @@ class Learner:
         was before.
         """
         start = perf_counter()
-        is_skipped = np.zeros(len(task.y_encoded), dtype=bool)
-        is_skipped[list(task.skipped)] = True
         if not task.can_be_fitted:
-            queue = make_queue(self.similarity, None, task.is_labeled, is_skipped)
+            queue = make_queue(self.similarity, None, task.is_labeled, task.is_skipped)
             evidence, _ = strongest_neighbors(self.graph, np.abs(self.graph.data))
             nothing = np.zeros((len(task.y_encoded), 0))
             found = Learned(
@@ -154,6 +159,33 @@ class Learner:
             with observe_epochs(observe), catch_warnings():
                 simplefilter("ignore")  # the run that is written at the end reports its warnings
                 self.model.fit(self.samples, task.labels())
+        epoch_seconds = float(np.median(np.diff(epochs))) if len(epochs) > 1 else 0.0
+        found = self._read(task)
+        found = replace(found, seconds=perf_counter() - start, epoch_seconds=epoch_seconds)
+        check()  # a worker whose server was killed must not write over what the next one learned
+        found.save(self.folder)
+        return found
+
+    def complete(
+        self, task: Task, found: Learned, check: Callable[[], None] = lambda: None
+    ) -> Learned | None:
+        """Cross-fit after `learn` has found predictions for a task; None if there is no need.
+
+        `check` is called before every fold, and may raise to pause; see `TwoStepClassifier`.
+        """
+        if not (task.can_be_fitted and self.model.is_pending):
+            return None
+        with catch_warnings():
+            simplefilter("ignore")
+            self.model.complete(check)
+        completed = replace(
+            self._read(task), seconds=found.seconds, epoch_seconds=found.epoch_seconds
+        )
+        completed.save(self.folder)
+        return completed
+
+    def _read(self, task: Task) -> Learned:
+        """Read what the model has learned from a task, and make the queue."""
         model = self.model
         estimate = read_estimate(model)
         if estimate is not None:
@@ -161,23 +193,18 @@ class Learner:
             self.curve = (*earlier, estimate)
         evidence, margins = explained(model)
         issues = model.label_issues_
-        found = Learned(
+        return Learned(
             number=task.number,
             classes=tuple(map(str, model.classes_.tolist())),
             probabilities=model.label_distributions_,
             queue=make_queue(
-                self.similarity, model.label_distributions_, task.is_labeled, is_skipped
+                self.similarity, model.label_distributions_, task.is_labeled, task.is_skipped
             ),
             evidence=evidence,
             margins=margins,
-            **({} if issues is None else _doubts(issues)),
             curve=self.curve,
-            seconds=perf_counter() - start,
-            epoch_seconds=float(np.median(np.diff(epochs))) if len(epochs) > 1 else 0.0,
+            **({} if issues is None else _doubts(issues)),
         )
-        check()  # a worker whose server was killed must not write over what the next one learned
-        found.save(self.folder)
-        return found
 
     def _is_fitted(self, task: Task) -> bool:
         """Whether the model was fitted to these very labels."""
@@ -198,7 +225,7 @@ class Learner:
         save_places(self.folder, self.places)
 
 
-def _doubts(issues: Any) -> dict[str, np.ndarray]:
+def _doubts(issues: Any) -> dict[str, Any]:
     """Return the labels that are more probably wrong than right, most doubtful first."""
     places = [place for place in issues.ranked.tolist() if issues.is_suspicious[place]]
     return {
@@ -208,7 +235,7 @@ def _doubts(issues: Any) -> dict[str, np.ndarray]:
     }
 
 
-def explained(model: ManyviewClassifier) -> tuple[np.ndarray, np.ndarray]:
+def explained(model: TwoStepClassifier) -> tuple[np.ndarray, np.ndarray]:
     """Return the neighbors that contribute most to each prediction, and how much.
 
     Their contributions are those of `Explainer`, for all samples at once.

@@ -2,7 +2,8 @@
 
 The server sends `Task`s; the worker answers with `Report`s and writes what it learned to the disk.
 Newer labels end a fit that has just started; one that is half done is finished first, so that
-predictions come also while labels keep coming. The worker ends when the server does.
+predictions come also while labels keep coming. After them comes the estimate of their accuracy, one
+fold after the other, for as long as no newer label waits. The worker ends when the server does.
 """
 
 import multiprocessing
@@ -23,6 +24,7 @@ from manyview.data.views import MultiView
 from manyview.errors import ManyviewError
 
 if TYPE_CHECKING:
+    from manyview.labeling.learned import Learned
     from manyview.labeling.learner import Learner, Task
 
 MAX_CANCELED = 3  # fits in a row
@@ -130,10 +132,10 @@ def _work(connection: Connection, views: MultiView, params: dict[str, Any], fold
     if hasattr(os, "nice"):
         os.nice(NICE)
     try:
-        from manyview.estimators.manyview import ManyviewClassifier
         from manyview.labeling.learner import Learner
+        from manyview.labeling.two_step import TwoStepClassifier
 
-        model = ManyviewClassifier().set_params(**params)
+        model = TwoStepClassifier().set_params(**params)
         learner = Learner(views, model, folder)
         connection.send(Report("ready"))
         _Loop(connection, learner).run()
@@ -152,6 +154,7 @@ class _Loop:
         self.next: Task | None = None
         self.seconds = 0.0  # of the last fit
         self.n_canceled = 0
+        self.n_paused = 0  # times in a row that newer labels came before a fold
 
     def run(self) -> None:
         is_saved = True
@@ -178,7 +181,7 @@ class _Loop:
 
         self.connection.send(Report("fitting", task.number))
         try:
-            self.learner.learn(task, check)
+            found = self.learner.learn(task, check)
         except CanceledError:
             self.n_canceled += 1
             return False
@@ -190,7 +193,25 @@ class _Loop:
         if task.can_be_fitted:
             self.learner.move()
             self.connection.send(Report("moved", task.number))
+            self._complete(task, found)
         return True
+
+    def _complete(self, task: "Task", found: "Learned") -> None:
+        """Estimate how good the predictions are, until newer labels come."""
+
+        def check() -> None:
+            self._receive()
+            if self.next is None:
+                return
+            self.n_paused += 1
+            if self.n_paused <= MAX_CANCELED:
+                raise CanceledError
+            self.n_paused = 0  # labels that keep coming let one fold through
+
+        with suppress(CanceledError):
+            while self.learner.complete(task, found, check) is not None:
+                self.n_paused = 0
+                self.connection.send(Report("learned", task.number))
 
     def _receive(self, *, wait: bool = False) -> None:
         """Take the newest task; the others are out of date."""
