@@ -11,12 +11,13 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from scipy import sparse
 
-from manyview.callbacks.context import observe_epochs
+from manyview.callbacks.context import check_epochs
 from manyview.data.cross_validation import TransductiveViews
 from manyview.data.label_values import parse_labels
 from manyview.data.views import MultiView
 from manyview.errors import ManyviewError
 from manyview.graphs.prepare import choose_n_neighbors
+from manyview.label_audit.audit import contradiction
 from manyview.labeling.embedding import first_places, move_places, turn_like
 from manyview.labeling.learned import (
     N_EVIDENCE,
@@ -29,10 +30,13 @@ from manyview.labeling.progress import Estimate, read_estimate
 from manyview.labeling.queue import make_queue, sample_similarity
 from manyview.labeling.two_step import TwoStepClassifier
 from manyview.network.prepared import PreparedInputs
+from manyview.network.spectral import propagated_features
 
 N_FIRST_LABELS = 10  # that the number of neighbors is chosen for
 N_DIRECTIONS = 8  # of the features that the first map is made from
 N_SMOOTHED = 4  # hops over which these are averaged
+MIN_CHECKED, MAX_CHECKED = 10, 1000  # labels; with more, one wrong label does little harm
+CONTRADICTED = 0.5  # margin of the other class, from which a label is asked again
 EPOCHS_FIRST, EPOCHS_AFTER = 150, 40  # of the map, before and after a fit
 
 
@@ -50,12 +54,15 @@ class Task:
         Names.
     skipped
         Rows that are not shown again.
+    checked
+        Rows whose label was given twice, or confirmed; they are not asked again.
     """
 
     number: int
     y_encoded: np.ndarray
     classes: tuple[str, ...]
     skipped: tuple[int, ...] = ()
+    checked: tuple[int, ...] = ()
 
     @property
     def is_labeled(self) -> np.ndarray:
@@ -105,7 +112,7 @@ class Learner:
         self.model = self._continued(model)
         n_neighbors = self.model.parameter_group("graph").n_neighbors
         prepared = model.prepare_graphs(self.samples, n_neighbors)
-        self.graph = neighbor_graph(prepared)
+        self.prepared, self.graph = prepared, neighbor_graph(prepared)
         self.similarity = sample_similarity(self.graph)
         self.curve: tuple[Estimate, ...] = ()
         with suppress(ManyviewError):
@@ -151,12 +158,12 @@ class Learner:
             return found
         epochs: list[float] = []
 
-        def observe(_predictions: Any) -> None:
+        def end_epoch() -> None:
             epochs.append(perf_counter())
             check()
 
         if not self._is_fitted(task):  # a skip, or the first task of a later session
-            with observe_epochs(observe), catch_warnings():
+            with check_epochs(end_epoch), catch_warnings():
                 simplefilter("ignore")  # the run that is written at the end reports its warnings
                 self.model.fit(self.samples, task.labels())
         epoch_seconds = float(np.median(np.diff(epochs))) if len(epochs) > 1 else 0.0
@@ -198,13 +205,31 @@ class Learner:
             classes=tuple(map(str, model.classes_.tolist())),
             probabilities=model.label_distributions_,
             queue=make_queue(
-                self.similarity, model.label_distributions_, task.is_labeled, task.is_skipped
+                self.similarity,
+                model.label_distributions_,
+                task.is_labeled,
+                task.is_skipped,
+                again=self._contradicted(task),
+                n_answers=task.number,
             ),
             evidence=evidence,
             margins=margins,
             curve=self.curve,
             **({} if issues is None else _doubts(issues)),
         )
+
+    def _contradicted(self, task: Task) -> list[int]:
+        """Return rows whose label the others contradict, most first, that were not checked."""
+        rows = np.flatnonzero(task.is_labeled)
+        if not MIN_CHECKED <= len(rows) <= MAX_CHECKED:
+            return []
+        inputs, weights = self.prepared.teacher_inputs, self.prepared.graph_weights
+        features = propagated_features(inputs, weights, rows).cpu().numpy()
+        _, y_encoded = np.unique(task.y_encoded[rows], return_inverse=True)
+        found = contradiction(features, y_encoded)
+        done = {*task.checked, *task.skipped}
+        ranked = rows[np.argsort(-found, kind="stable")[: int((found > CONTRADICTED).sum())]]
+        return [row for row in ranked.tolist() if row not in done]
 
     def _is_fitted(self, task: Task) -> bool:
         """Whether the model was fitted to these very labels."""

@@ -8,12 +8,12 @@ fold after the other, for as long as no newer label waits. The worker ends when 
 
 import multiprocessing
 import os
-import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import Queue
 from threading import Thread
@@ -69,18 +69,26 @@ class Worker:
         folder: Path,
         on_report: Callable[[Report], None],
     ) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
+        self._connection, theirs = multiprocessing.Pipe()
         self._tasks: Queue[Task | None] = Queue()
-        self._process = context.Process(
-            target=_work, args=(theirs, views, params, folder), name="manyview worker", daemon=True
-        )
-        self._process.start()
-        theirs.close()
+        self._process = self._start(theirs, views, params, folder)
         self._on_report = on_report
         self._threads = [Thread(target=run, daemon=True) for run in (self._listen, self._send)]
         for thread in self._threads:
             thread.start()
+
+    @staticmethod
+    def _start(
+        connection: Connection, views: MultiView, params: dict[str, Any], folder: Path
+    ) -> BaseProcess:
+        """Start the process that learns, with its end of the connection."""
+        process = multiprocessing.get_context("spawn").Process(
+            target=_work, args=(connection, views, params, folder), name="manyview worker",
+            daemon=True,
+        )  # fmt: skip
+        process.start()
+        connection.close()
+        return process
 
     @property
     def pid(self) -> int | None:
@@ -125,12 +133,19 @@ class Worker:
 
 
 def _work(connection: Connection, views: MultiView, params: dict[str, Any], folder: Path) -> None:
-    """Run the worker's side until the server ends."""
+    """Run the worker's side in a process of its own."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
     if hasattr(os, "nice"):
         os.nice(NICE)
+    answer_tasks(connection, views, params, folder)
+
+
+def answer_tasks(
+    connection: Connection, views: MultiView, params: dict[str, Any], folder: Path
+) -> None:
+    """Learn from the tasks that come, and report, until the server ends."""
     try:
         from manyview.labeling.learner import Learner
         from manyview.labeling.two_step import TwoStepClassifier
@@ -140,7 +155,7 @@ def _work(connection: Connection, views: MultiView, params: dict[str, Any], fold
         connection.send(Report("ready"))
         _Loop(connection, learner).run()
     except (ServerGoneError, EOFError, OSError):
-        sys.exit()
+        return
     except ManyviewError as error:
         connection.send(Report("failed", message=str(error)))
     except Exception as error:  # our mistake: it is shown in the page, not lost
