@@ -61,10 +61,10 @@ class TwoStepClassifier(ManyviewClassifier):
     >>> views, truth = make_multiview_classification(60, 2, class_sep=3, random_state=0)
     >>> labels = hide_labels(truth, 0.3, random_state=0)
     >>> model = TwoStepClassifier(random_state=0, warm_start=True).fit(views, labels)
-    >>> model.performance_ is None, model.is_pending
+    >>> model.cross_fit_ is None, model.is_pending
     (True, True)
     >>> model.complete()
-    >>> model.performance_ is None, model.is_pending
+    >>> model.cross_fit_ is None, model.is_pending
     (False, False)
     """
 
