@@ -178,7 +178,8 @@ class Learner:
     ) -> Learned | None:
         """Cross-fit after `learn` has found predictions for a task; None if there is no need.
 
-        `check` is called before every fold, and may raise to pause; see `TwoStepClassifier`.
+        `check` is called before every fold and before the result is written, and may raise to
+        pause; see `TwoStepClassifier`.
         """
         if not (task.can_be_fitted and self.model.is_pending):
             return None
@@ -188,6 +189,7 @@ class Learner:
         completed = replace(
             self._read(task), seconds=found.seconds, epoch_seconds=found.epoch_seconds
         )
+        check()
         completed.save(self.folder)
         return completed
 

@@ -223,10 +223,14 @@ class _Loop:
                 raise CanceledError
             self.n_paused = 0  # labels that keep coming let one fold through
 
-        with suppress(CanceledError):
+        try:
             while self.learner.complete(task, found, check) is not None:
                 self.n_paused = 0
                 self.connection.send(Report("learned", task.number))
+        except CanceledError:
+            return
+        except ManyviewError as error:
+            self.connection.send(Report("failed", task.number, str(error)))
 
     def _receive(self, *, wait: bool = False) -> None:
         """Take the newest task; the others are out of date."""
