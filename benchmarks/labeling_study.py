@@ -1,8 +1,9 @@
 """How many labels a person has to give: the queue of `manyview label` against other choices.
 
 A simulated person starts without any label, answers what a strategy asks, and is wrong at random at
-a given rate. The model is that of the page: `ManyviewClassifier`, fitted with a warm start after 5,
-10, 15, 20, 25, 30, 40, 50, 60, 80 and 100 labels. Strategies:
+a given rate. An answer counts as a label, also where the queue asks again about a given one. The
+model is that of the page, fitted with a warm start after 5, 10, 15, 20, 25, 30, 40, 50, 60, 80 and
+100 labels. Strategies:
 
 queue         the queue of `manyview label`
 random        random samples
@@ -43,8 +44,8 @@ from stored_records import RESULTS, add_missing, read
 from manyview.active_learning.proposals import margin_uncertainty
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import draw_labeled
-from manyview.estimators.manyview import ManyviewClassifier
 from manyview.labeling.learner import Learner, Task, smoothed_features
+from manyview.labeling.two_step import TwoStepClassifier
 
 RECORDS = RESULTS / "labeling_study.jsonl"
 DATASETS = (
@@ -129,7 +130,8 @@ class Simulation:
         self.rng = np.random.default_rng(seed)
         self.mistakes = mistakes
         self.y_encoded = np.full(len(self.truth), -1)
-        self.learner = Learner(dataset.views, ManyviewClassifier(random_state=seed), folder)
+        self.n_answers, self.checked = 0, set()  # rows that were asked twice
+        self.learner = Learner(dataset.views, TwoStepClassifier(random_state=seed), folder)
         n_neighbors = self.learner.model.parameter_group("graph").n_neighbors
         prepared = self.learner.model.prepare_graphs(self.learner.samples, n_neighbors)
         features = smoothed_features(prepared, self.learner.graph, np.random.default_rng(0))
@@ -139,8 +141,10 @@ class Simulation:
     def fit(self):
         """Learn from the labels; return the accuracy on all samples and the CPU seconds."""
         start = process_time()
-        task = Task(int((self.y_encoded >= 0).sum()), self.y_encoded.copy(), tuple(self.names))
-        self.found = self.learner.learn(task)
+        labels, checked = self.y_encoded.copy(), tuple(self.checked)
+        task = Task(self.n_answers, labels, tuple(self.names), checked=checked)
+        found = self.learner.learn(task)
+        self.found = self.learner.complete(task, found) or found
         accuracy = 0.0
         if self.found.classes:
             predicted = np.array(self.found.classes)[self.found.probabilities.argmax(axis=1)]
@@ -154,7 +158,10 @@ class Simulation:
             if self.rng.random() < self.mistakes:
                 others = np.delete(np.arange(len(self.names)), number)
                 number = self.rng.choice(others)
+            if self.y_encoded[row] >= 0:
+                self.checked.add(row)
             self.y_encoded[row] = number
+            self.n_answers += 1
 
 
 def goal_accuracy(dataset, mistakes, seed):
@@ -173,8 +180,7 @@ def simulate(dataset, strategy, mistakes, seed, goal):
     with tempfile.TemporaryDirectory() as folder:
         person = Simulation(dataset, mistakes, seed, Path(folder))
         for n_labels in COUNTS:
-            n_new = n_labels - int((person.y_encoded >= 0).sum())
-            person.answer(STRATEGIES[strategy](person, n_new))
+            person.answer(STRATEGIES[strategy](person, n_labels - person.n_answers))
             accuracy, seconds = person.fit()
             records.append({"n_labels": n_labels, "accuracy": accuracy, "seconds": seconds})
             if accuracy >= max(LEVELS) * goal:

@@ -58,11 +58,15 @@ class Person:
             return json.loads(answer.read())
 
     def label_one(self):
-        """Label the next sample; return the milliseconds until it was saved."""
-        row = self.ask("/api/next")["row"]
+        """Label the next sample, or confirm its label; return the milliseconds it took to save."""
+        sample = self.ask("/api/next")
+        row = sample["row"]
         start = time.perf_counter()
-        body = {"rows": [row], "label": str(self.truth[row]), "source": "key", "seen": [None]}
-        self.ask("/api/label", body)
+        if sample["reason"] == "again":
+            self.ask("/api/keep", {"row": row})
+        else:
+            body = {"rows": [row], "label": str(self.truth[row]), "source": "key", "seen": [None]}
+            self.ask("/api/label", body)
         return 1000 * (time.perf_counter() - start)
 
     def wait(self):

@@ -13,12 +13,14 @@ class Person:
 
     def __init__(self, *_):
         self.y_encoded = np.full(200, -1)
+        self.n_answers = 0
         self.rng = np.random.default_rng(0)
         self.found = SimpleNamespace(classes=("0", "1"), probabilities=np.full((200, 2), 0.5))
 
     def answer(self, rows):
         assert (self.y_encoded[rows] < 0).all()
         self.y_encoded[rows] = 1
+        self.n_answers += len(rows)
 
     def fit(self):
         return int((self.y_encoded >= 0).sum()) / 100, 0.0

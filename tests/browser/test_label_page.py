@@ -113,8 +113,15 @@ def press(page, key):
     until(lambda: row_of(page) != row)
 
 
+def confirm_second_looks(page):
+    """Confirm labels that the queue asks again; they are right, and no new ones."""
+    while page.locator(".reason.again").count():
+        press(page, str(TRUTH[row_of(page)]))
+
+
 def label_some(page, n):
     for _ in range(n):
+        confirm_second_looks(page)
         press(page, str(TRUTH[row_of(page)]))
 
 
@@ -203,6 +210,7 @@ def test_undo_skip_a_new_class_lasso_batch_and_second_look(start, visit):
 
     label_some(page, 30)
     until(lambda: learned(page))
+    confirm_second_looks(page)
     page.locator("#accept").wait_for()
     press(page, "Enter")
 

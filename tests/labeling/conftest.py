@@ -2,6 +2,8 @@
 
 import json
 from contextlib import contextmanager
+from threading import Thread
+from unittest.mock import patch
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
@@ -15,6 +17,7 @@ from manyview.data.dataset import Dataset
 from manyview.data.views import MultiView
 from manyview.labeling.opening import LabelingSettings, start_labeling
 from manyview.labeling.server import PageServer
+from manyview.labeling.worker import Worker, answer_tasks
 from manyview.runs.settings import RunSettings
 from manyview.runs.sources import DataSource
 
@@ -30,14 +33,37 @@ def tiny_dataset(shared_views):
     return Dataset("tiny", views, shared_views.labels, names, (), views_checksum(views))
 
 
+class WorkerThread(Thread):
+    """Stands for the worker's process: it learns alike, and need not import anything."""
+
+    pid = None
+
+    def kill(self):
+        self.join()  # it ends after the epoch that it is in
+
+
+class ThreadedWorker(Worker):
+    """A worker that is a thread."""
+
+    @staticmethod
+    def _start(*args):
+        thread = WorkerThread(target=answer_tasks, args=args, daemon=True)
+        thread.start()
+        return thread
+
+
 @contextmanager
 def opener(folder, tiny_dataset):
     """Yield a function that opens the session of the tiny data; its labels are hidden."""
     opened = []
 
-    def open_session(out="run", *, hides_labels=True, data=tiny_dataset, **settings):
+    def open_session(
+        out="run", *, hides_labels=True, data=tiny_dataset, worker=ThreadedWorker, **settings
+    ):
         asked = RunSettings(DataSource(()), params=FAST, out=folder / out)
-        found = start_labeling(LabelingSettings(asked, **settings), data, hides_labels=hides_labels)
+        settings = LabelingSettings(asked, **settings)
+        with patch("manyview.labeling.service.Worker", worker):
+            found = start_labeling(settings, data, hides_labels=hides_labels)
         opened.append(found.service)
         until(lambda: found.service.status == "idle" and len(found.service.learned.queue.rows))
         return found

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from manyview.data.views import MultiView
-from manyview.estimators.manyview import ManyviewClassifier
 from manyview.labeling.learned import Learned
 from manyview.labeling.learner import Learner, Task
+from manyview.labeling.queue import AGAIN
+from manyview.labeling.two_step import TwoStepClassifier
 
 NAMES = ("0", "1", "2")
 
 
 def fast():
-    return ManyviewClassifier(random_state=0, max_iter=1).set_params(estimator__max_epochs=8)
+    return TwoStepClassifier(random_state=0, max_iter=1).set_params(estimator__max_epochs=8)
 
 
 @pytest.fixture
@@ -104,3 +105,30 @@ def test_classes_get_the_type_that_a_file_of_labels_gives_them():
     task = Task(1, np.array([0, 1, -1]), ("7", "8"))
     assert task.labels().tolist() == [7, 8, -1]
     assert Task(1, np.array([0, 1, -1]), ("7", "x")).labels().tolist() == ["7", "x", None]
+
+
+def test_a_label_that_others_contradict_is_asked_again_until_it_is_checked(learner, tiny_views):
+    y_encoded = np.where(np.arange(60) < 20, tiny_views.labels, -1)
+    assert AGAIN not in learner.learn(Task(20, y_encoded, NAMES)).queue.reasons
+    wrong = int(np.flatnonzero(y_encoded == 0)[0])
+    y_encoded[wrong] = 1
+    queue = learner.learn(Task(21, y_encoded, NAMES)).queue
+    assert queue.rows[queue.reasons == AGAIN].tolist() == [wrong]
+    for answered in ({"checked": (wrong,)}, {"skipped": (wrong,)}):
+        queue = learner.learn(Task(22, y_encoded, NAMES, **answered)).queue
+        assert AGAIN not in queue.reasons
+    few = np.where(np.arange(60) < 8, y_encoded, -1)
+    assert AGAIN not in learner.learn(Task(23, few, NAMES)).queue.reasons
+
+
+def test_cross_fitting_comes_after_the_predictions(learner, tmp_path, tiny_views):
+    task = Task(3, tiny_views.known_labels, NAMES)
+    found = learner.learn(task)
+    assert learner.model.cross_fit_ is None
+    completed = learner.complete(task, found)
+    assert learner.model.cross_fit_ is not None
+    assert (completed.number, completed.seconds) == (3, found.seconds)
+    again = Learned.load(tmp_path, 60)
+    np.testing.assert_allclose(again.probabilities, completed.probabilities, atol=1e-6)
+    assert learner.complete(task, completed) is None
+    assert learner.complete(Task(0, np.full(60, -1), ()), completed) is None

@@ -6,6 +6,7 @@ from scipy import sparse
 
 from manyview.active_learning.proposals import cover
 from manyview.labeling.queue import (
+    AGAIN,
     NEW,
     REASONS,
     UNCERTAIN,
@@ -62,6 +63,20 @@ def test_a_group_without_labels_is_found_although_the_model_is_sure(nobody):
     found = dict(zip(queue.rows // 8, queue.reasons, strict=True))
     assert found[4] == NEW
     assert REASONS[NEW] == "new"
+
+
+def test_every_fifth_answer_is_a_second_look_while_labels_are_contradicted(nobody):
+    probabilities = np.tile([0.6, 0.4], (40, 1))
+    is_labeled = nobody.copy()
+    is_labeled[[0, 8, 16]] = True
+    alike = sample_similarity(planted())
+    plain = make_queue(alike, probabilities, is_labeled, nobody, 12)
+    queue = make_queue(alike, probabilities, is_labeled, nobody, 12, again=[8, 0], n_answers=12)
+    assert np.flatnonzero(queue.reasons == AGAIN).tolist() == [2, 7]  # answers 15 and 20
+    assert queue.rows[[2, 7]].tolist() == [8, 0]
+    assert queue.rows[queue.reasons != AGAIN].tolist() == plain.rows.tolist()
+    short = make_queue(alike, probabilities, is_labeled, nobody, 1, again=[8, 0])
+    assert short.rows.tolist() == [*plain.rows[:1], 8, 0]
 
 
 def test_lazy_choice_equals_the_literal_one(rng):

@@ -1,11 +1,15 @@
 """The service: acts of a person, the worker behind them, and what the page is shown."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from waiting import until
 
 from manyview.errors import InputError
+from manyview.labeling.queue import AGAIN, Queue
 from manyview.labeling.showing import empty_state
+from manyview.labeling.worker import Worker
 
 
 @pytest.fixture
@@ -24,7 +28,8 @@ def label_some(service, tiny_views, rows):
     until(lambda: service.learned.number == service.session.number)
 
 
-def test_a_person_labels_what_is_asked_and_the_model_learns(service, tiny_views):
+def test_a_person_labels_what_is_asked_and_the_model_learns(open_tiny, tiny_views):
+    service = open_tiny(worker=Worker).service  # a process of its own, as for a person
     for _ in range(9):
         row = service.next_row("w")
         service.label([row], str(tiny_views.labels[row]), window="w", source="key", seen=[None])
@@ -102,6 +107,33 @@ def test_a_wrong_label_gets_a_second_look(service, tiny_views):
     assert len(service.doubts()) == 1
 
 
+def test_the_queue_asks_again_about_a_contradicted_label_until_it_is_answered(service, tiny_views):
+    order = np.argsort(tiny_views.labels, kind="stable").reshape(3, 20)[:, :5].ravel()
+    kept, changed = (int(row) for row in order[:2])
+    label_some(service, tiny_views, order[2:].tolist())
+    service.label([kept, changed], "2", window="w", source="lasso")
+    until(lambda: service.learned.number == service.session.number)
+    assert set(service.rows_again()) == {kept, changed}
+    service.learned = replace(service.learned, queue=Queue(
+        np.array([kept, changed]), np.full(2, AGAIN), service.learned.queue.gains))  # fmt: skip
+    assert service.next_row("w") == kept
+    assert service.next_row("v") == changed
+    shown = service.show(kept, "w")
+    assert (shown["reason"], shown["given"]) == ("again", "2")
+    service.keep(kept, "w")
+    assert service.show(kept, "w")["reason"] is None
+    service.label([changed], "0", window="v", source="second look", seen=["2"])
+    assert service.rows_again() == []
+    assert service.task().checked == (kept, changed)
+    assert service.next_row("w") not in (kept, changed)
+    service.undo("w")
+    assert service.rows_again() == [kept]
+    service.skip(kept, "w")
+    assert service.rows_again() == []
+    service.label(np.flatnonzero(service.is_open()).tolist(), "0", window="w", source="lasso")
+    assert service.next_row("w") is None
+
+
 def test_sure_predictions_are_shown_as_a_batch(service, tiny_views):
     label_some(service, tiny_views, range(0, 60, 2))
     learned = service.learned
@@ -158,10 +190,11 @@ def test_too_few_labels_leave_the_labels_alone(labeling):
     assert not (labeling.folder / "run.json").exists()
 
 
-def test_a_worker_that_is_killed_is_reported_and_labels_are_kept(service):
+def test_a_worker_that_is_killed_is_reported_and_labels_are_kept(open_tiny):
     import os
     import signal
 
+    service = open_tiny(worker=Worker).service
     os.kill(service.worker.pid, signal.SIGKILL)
     until(lambda: service.status == "failed")
     service.label([3], "0", window="w", source="key")

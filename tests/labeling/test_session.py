@@ -162,3 +162,16 @@ def test_labels_of_the_own_file_are_taken_over_once_and_when_they_change(opened,
     assert session.labels == {"s1": "dog", "s2": "cat"}
     with pytest.raises(DataFileError, match=r"sample 's1' has label hen in mine.csv and dog in"):
         session.start({"s1": "hen"}, source="mine.csv")
+
+
+def test_a_label_is_checked_when_it_was_confirmed_or_given_twice(opened, session):
+    session.label({"s1": "cat", "s2": "cat"})
+    assert not any(map(session.is_checked, ("s1", "s2", "s3")))
+    session.keep("s1")
+    session.label({"s2": "dog"}, source="second look")
+    assert all(map(session.is_checked, ("s1", "s2")))
+    session = opened()
+    assert all(map(session.is_checked, ("s1", "s2")))
+    session.undo()
+    session.undo()
+    assert not any(map(session.is_checked, ("s1", "s2")))

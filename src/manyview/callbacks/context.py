@@ -11,7 +11,9 @@ import numpy as np
 from manyview.callbacks.tasks import CallbackHandler
 
 EpochObserver = Callable[[np.ndarray], None]
+EpochCheck = Callable[[], None]
 _OBSERVER: ContextVar[EpochObserver | None] = ContextVar("manyview_epoch_observer", default=None)
+_CHECK: ContextVar[EpochCheck | None] = ContextVar("manyview_epoch_check", default=None)
 
 
 @dataclass(frozen=True)
@@ -49,3 +51,21 @@ def observe_epochs(observer: EpochObserver) -> Iterator[None]:
 def current_observer() -> EpochObserver | None:
     """Return the observer of the enclosing `observe_epochs` block, or None."""
     return _OBSERVER.get()
+
+
+@contextmanager
+def check_epochs(check: EpochCheck) -> Iterator[None]:
+    """Call `check` after each epoch of a fit in this block; it may raise to end the fit.
+
+    Unlike an observer it gets no predictions, which take a pass through the network.
+    """
+    token = _CHECK.set(check)
+    try:
+        yield
+    finally:
+        _CHECK.reset(token)
+
+
+def current_check() -> EpochCheck | None:
+    """Return the check of the enclosing `check_epochs` block, or None."""
+    return _CHECK.get()

@@ -1,5 +1,6 @@
 """ManyviewClassifier: several views and a few labels in, a label for every sample out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -15,7 +16,13 @@ from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
 from manyview.errors import CalibrationWarning, InputError, warn_user
 from manyview.estimators.calibration import InterruptedFitError
-from manyview.estimators.cross_fit import NETWORK, RECORD_TYPES, cross_fit
+from manyview.estimators.cross_fit import (
+    NETWORK,
+    RECORD_TYPES,
+    CrossFit,
+    TableLearner,
+    cross_fit,
+)
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 from manyview.estimators.network_classifier import NetworkClassifier
 from manyview.estimators.parameters import NeighborGraph
@@ -247,22 +254,13 @@ class ManyviewClassifier(NetworkClassifier):
         is_complete: bool,
     ) -> None:
         """Mix the network's predictions with those of the table learners, and set both."""
-        self.cross_fit_, self.performance_ = None, None
-        self.table_learners_, self.table_logits_ = (), {}
-        assert self.training_curve_ is not None
-        if not (self.cross_fit and is_complete) or self.training_curve_.stopped == "interrupted":
+        self._unmix()
+        if not self._can_cross_fit(is_complete):
             return
+        held_out_logits = partial(self._held_out_logits, prepared, generator)
+        seed = generator.initial_seed()
         try:
-            self.cross_fit_, self.table_learners_ = cross_fit(
-                views,
-                y_encoded,
-                self.classes_,
-                self.label_distributions_,
-                partial(self._held_out_logits, prepared, generator),
-                label_weights=self._label_weights(y_encoded),
-                seed=generator.initial_seed(),
-                class_weight=self.class_weight,
-            )
+            found, learners = self._hide_in_turn(views, y_encoded, held_out_logits, seed)
         except (InterruptedFitError, KeyboardInterrupt):
             warn_user(
                 "cross-fitting was interrupted: predictions are those of the network alone, and "
@@ -270,16 +268,56 @@ class ManyviewClassifier(NetworkClassifier):
                 CalibrationWarning,
             )
             return
-        weight = self.cross_fit_.weights[NETWORK]
+        table_logits = {one.name: one.take_fitted_logits() for one in learners}
+        self._mix(found, learners, table_logits, y_encoded)
+
+    def _unmix(self) -> None:
+        """Have no mixture: predictions are those of the network alone."""
+        self.cross_fit_, self.performance_ = None, None
+        self.table_learners_, self.table_logits_ = (), {}
+
+    def _can_cross_fit(self, is_complete: bool) -> bool:
+        """Whether cross-fitting is asked for, and the network was trained to its end."""
+        assert self.training_curve_ is not None
+        return self.cross_fit and is_complete and self.training_curve_.stopped != "interrupted"
+
+    def _hide_in_turn(
+        self,
+        views: MultiView,
+        y_encoded: np.ndarray,
+        held_out_logits: Callable[[np.ndarray, int], np.ndarray],
+        seed: int,
+    ) -> tuple[CrossFit, tuple[TableLearner, ...]]:
+        """Predict hidden labels by the network and the table learners, see `cross_fit`."""
+        return cross_fit(
+            views,
+            y_encoded,
+            self.classes_,
+            self.label_distributions_,
+            held_out_logits,
+            label_weights=self._label_weights(y_encoded),
+            seed=seed,
+            class_weight=self.class_weight,
+        )
+
+    def _mix(
+        self,
+        found: CrossFit,
+        learners: tuple[TableLearner, ...],
+        table_logits: dict[str, np.ndarray],
+        y_encoded: np.ndarray,
+    ) -> None:
+        """Mix the predictions of the network and the table learners, and estimate how good."""
+        self.cross_fit_, self.table_learners_, self.table_logits_ = found, learners, table_logits
+        weight = found.weights[NETWORK]
         self.temperature_ /= weight
         tiny = np.finfo(self.label_distributions_.dtype).tiny
         logits = weight * np.log(np.maximum(self.label_distributions_, tiny))
-        for learner in self.table_learners_:
-            self.table_logits_[learner.name] = learner.take_fitted_logits()
-            logits += self.table_logits_[learner.name]
+        for learner in learners:
+            logits += table_logits[learner.name]
         self.label_distributions_ = softmax(logits)
         unlabeled = self.label_distributions_[y_encoded == UNKNOWN]
-        self.performance_ = self.cross_fit_.performance(
+        self.performance_ = found.performance(
             unlabeled if len(unlabeled) else self.label_distributions_,
             self._n_left_out(),
         )

@@ -171,6 +171,28 @@ def audit_labels(features: np.ndarray, samples: np.ndarray, y_encoded: np.ndarra
     return _issues(found, samples, y_encoded, is_conclusive=is_conclusive)
 
 
+def contradiction(features: np.ndarray, y_encoded: np.ndarray) -> np.ndarray:
+    """Return how much all other labels contradict each: [label], from -1 to 1.
+
+    The probability of the likeliest other class less that of the given one, each label predicted
+    from all others. Unlike the audit it makes no difference between wrong labels and wrong
+    predictions, and so says which labels to check where these are too few for an audit.
+
+    Examples
+    --------
+    >>> truth = np.repeat([0, 1], 10)
+    >>> features = np.eye(2)[truth] + np.random.default_rng(0).normal(0, 0.1, (20, 2))
+    >>> given = np.where(np.arange(20) == 3, 1, truth)
+    >>> np.flatnonzero(contradiction(features, given) > 0.5).tolist()
+    [3]
+    """
+    n_classes = int(y_encoded.max()) + 1
+    scored = list(leave_one_out_scores(features, y_encoded, n_classes, PENALTIES))
+    found = _likeliest(all_right_model, scored, y_encoded).probabilities
+    is_own = np.eye(n_classes, dtype=bool)[y_encoded]
+    return np.asarray(np.where(is_own, -1.0, found).max(axis=1) - found[is_own])
+
+
 def _issues(
     model: NoiseModel, samples: np.ndarray, y_encoded: np.ndarray, *, is_conclusive: bool
 ) -> LabelIssues:

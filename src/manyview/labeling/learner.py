@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -11,13 +11,13 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 from scipy import sparse
 
-from manyview.callbacks.context import observe_epochs
+from manyview.callbacks.context import check_epochs
 from manyview.data.cross_validation import TransductiveViews
 from manyview.data.label_values import parse_labels
 from manyview.data.views import MultiView
 from manyview.errors import ManyviewError
-from manyview.estimators.manyview import ManyviewClassifier
 from manyview.graphs.prepare import choose_n_neighbors
+from manyview.label_audit.audit import contradiction
 from manyview.labeling.embedding import first_places, move_places, turn_like
 from manyview.labeling.learned import (
     N_EVIDENCE,
@@ -28,11 +28,15 @@ from manyview.labeling.learned import (
 )
 from manyview.labeling.progress import Estimate, read_estimate
 from manyview.labeling.queue import make_queue, sample_similarity
+from manyview.labeling.two_step import TwoStepClassifier
 from manyview.network.prepared import PreparedInputs
+from manyview.network.spectral import propagated_features
 
 N_FIRST_LABELS = 10  # that the number of neighbors is chosen for
 N_DIRECTIONS = 8  # of the features that the first map is made from
 N_SMOOTHED = 4  # hops over which these are averaged
+MIN_CHECKED, MAX_CHECKED = 10, 1000  # labels; with more, one wrong label does little harm
+CONTRADICTED = 0.5  # margin of the other class, from which a label is asked again
 EPOCHS_FIRST, EPOCHS_AFTER = 150, 40  # of the map, before and after a fit
 
 
@@ -50,17 +54,27 @@ class Task:
         Names.
     skipped
         Rows that are not shown again.
+    checked
+        Rows whose label was given twice, or confirmed; they are not asked again.
     """
 
     number: int
     y_encoded: np.ndarray
     classes: tuple[str, ...]
     skipped: tuple[int, ...] = ()
+    checked: tuple[int, ...] = ()
 
     @property
     def is_labeled(self) -> np.ndarray:
         """[sample] whether it has a label."""
         return np.asarray(self.y_encoded >= 0)
+
+    @property
+    def is_skipped(self) -> np.ndarray:
+        """[sample] whether it is not shown again."""
+        is_skipped = np.zeros(len(self.y_encoded), dtype=bool)
+        is_skipped[list(self.skipped)] = True
+        return is_skipped
 
     @property
     def can_be_fitted(self) -> bool:
@@ -86,7 +100,7 @@ class Learner:
         Where the state is written, and continued from if it belongs to these views.
     """
 
-    def __init__(self, views: MultiView, model: ManyviewClassifier, folder: Path) -> None:
+    def __init__(self, views: MultiView, model: TwoStepClassifier, folder: Path) -> None:
         self.folder = folder
         self.samples = TransductiveViews(views)
         n_samples = len(views)
@@ -98,7 +112,7 @@ class Learner:
         self.model = self._continued(model)
         n_neighbors = self.model.parameter_group("graph").n_neighbors
         prepared = model.prepare_graphs(self.samples, n_neighbors)
-        self.graph = neighbor_graph(prepared)
+        self.prepared, self.graph = prepared, neighbor_graph(prepared)
         self.similarity = sample_similarity(self.graph)
         self.curve: tuple[Estimate, ...] = ()
         with suppress(ManyviewError):
@@ -110,7 +124,7 @@ class Learner:
             save_places(folder, places)
         self.places = places
 
-    def _continued(self, model: ManyviewClassifier) -> ManyviewClassifier:
+    def _continued(self, model: TwoStepClassifier) -> TwoStepClassifier:
         """Return the model of an earlier session, if it has the same parameters."""
         try:
             earlier = type(model).load(self.folder)
@@ -132,10 +146,8 @@ class Learner:
         was before.
         """
         start = perf_counter()
-        is_skipped = np.zeros(len(task.y_encoded), dtype=bool)
-        is_skipped[list(task.skipped)] = True
         if not task.can_be_fitted:
-            queue = make_queue(self.similarity, None, task.is_labeled, is_skipped)
+            queue = make_queue(self.similarity, None, task.is_labeled, task.is_skipped)
             evidence, _ = strongest_neighbors(self.graph, np.abs(self.graph.data))
             nothing = np.zeros((len(task.y_encoded), 0))
             found = Learned(
@@ -146,14 +158,43 @@ class Learner:
             return found
         epochs: list[float] = []
 
-        def observe(_predictions: Any) -> None:
+        def end_epoch() -> None:
             epochs.append(perf_counter())
             check()
 
         if not self._is_fitted(task):  # a skip, or the first task of a later session
-            with observe_epochs(observe), catch_warnings():
+            with check_epochs(end_epoch), catch_warnings():
                 simplefilter("ignore")  # the run that is written at the end reports its warnings
                 self.model.fit(self.samples, task.labels())
+        epoch_seconds = float(np.median(np.diff(epochs))) if len(epochs) > 1 else 0.0
+        found = self._read(task)
+        found = replace(found, seconds=perf_counter() - start, epoch_seconds=epoch_seconds)
+        check()  # a worker whose server was killed must not write over what the next one learned
+        found.save(self.folder)
+        return found
+
+    def complete(
+        self, task: Task, found: Learned, check: Callable[[], None] = lambda: None
+    ) -> Learned | None:
+        """Cross-fit after `learn` has found predictions for a task; None if there is no need.
+
+        `check` is called before every fold and before the result is written, and may raise to
+        pause; see `TwoStepClassifier`.
+        """
+        if not (task.can_be_fitted and self.model.is_pending):
+            return None
+        with catch_warnings():
+            simplefilter("ignore")
+            self.model.complete(check)
+        completed = replace(
+            self._read(task), seconds=found.seconds, epoch_seconds=found.epoch_seconds
+        )
+        check()
+        completed.save(self.folder)
+        return completed
+
+    def _read(self, task: Task) -> Learned:
+        """Read what the model has learned from a task, and make the queue."""
         model = self.model
         estimate = read_estimate(model)
         if estimate is not None:
@@ -161,23 +202,36 @@ class Learner:
             self.curve = (*earlier, estimate)
         evidence, margins = explained(model)
         issues = model.label_issues_
-        found = Learned(
+        return Learned(
             number=task.number,
             classes=tuple(map(str, model.classes_.tolist())),
             probabilities=model.label_distributions_,
             queue=make_queue(
-                self.similarity, model.label_distributions_, task.is_labeled, is_skipped
+                self.similarity,
+                model.label_distributions_,
+                task.is_labeled,
+                task.is_skipped,
+                again=self._contradicted(task),
+                n_answers=task.number,
             ),
             evidence=evidence,
             margins=margins,
-            **({} if issues is None else _doubts(issues)),
             curve=self.curve,
-            seconds=perf_counter() - start,
-            epoch_seconds=float(np.median(np.diff(epochs))) if len(epochs) > 1 else 0.0,
+            **({} if issues is None else _doubts(issues)),
         )
-        check()  # a worker whose server was killed must not write over what the next one learned
-        found.save(self.folder)
-        return found
+
+    def _contradicted(self, task: Task) -> list[int]:
+        """Return rows whose label the others contradict, most first, that were not checked."""
+        rows = np.flatnonzero(task.is_labeled)
+        if not MIN_CHECKED <= len(rows) <= MAX_CHECKED:
+            return []
+        inputs, weights = self.prepared.teacher_inputs, self.prepared.graph_weights
+        features = propagated_features(inputs, weights, rows).cpu().numpy()
+        _, y_encoded = np.unique(task.y_encoded[rows], return_inverse=True)
+        found = contradiction(features, y_encoded)
+        done = {*task.checked, *task.skipped}
+        ranked = rows[np.argsort(-found, kind="stable")[: int((found > CONTRADICTED).sum())]]
+        return [row for row in ranked.tolist() if row not in done]
 
     def _is_fitted(self, task: Task) -> bool:
         """Whether the model was fitted to these very labels."""
@@ -198,7 +252,7 @@ class Learner:
         save_places(self.folder, self.places)
 
 
-def _doubts(issues: Any) -> dict[str, np.ndarray]:
+def _doubts(issues: Any) -> dict[str, Any]:
     """Return the labels that are more probably wrong than right, most doubtful first."""
     places = [place for place in issues.ranked.tolist() if issues.is_suspicious[place]]
     return {
@@ -208,7 +262,7 @@ def _doubts(issues: Any) -> dict[str, np.ndarray]:
     }
 
 
-def explained(model: ManyviewClassifier) -> tuple[np.ndarray, np.ndarray]:
+def explained(model: TwoStepClassifier) -> tuple[np.ndarray, np.ndarray]:
     """Return the neighbors that contribute most to each prediction, and how much.
 
     Their contributions are those of `Explainer`, for all samples at once.

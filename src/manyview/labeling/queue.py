@@ -5,8 +5,14 @@ turns, so that no two chosen samples are alike:
 
 uncertain    uncertain samples that are similar to other uncertain samples
 new          samples unlike anything labeled, which may belong to a class that has no label yet
+
+A person makes mistakes, and where labels are few, one of them misleads the model in a whole region.
+So every fifth sample is a labeled one whose label the others contradict, if there is one:
+
+again        a given label to confirm or to change
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,9 +26,10 @@ from manyview.active_learning.proposals import (
 )
 
 QUEUE_LENGTH = 40
-REASONS = ("covers", "uncertain", "new")
-COVERS, UNCERTAIN, NEW = range(3)
+REASONS = ("covers", "uncertain", "new", "again")
+COVERS, UNCERTAIN, NEW, AGAIN = range(4)
 NEW_EVERY = 4  # every fourth sample looks for new classes
+AGAIN_EVERY = 5  # at most every fifth is asked again
 MAX_TWO_HOP = 60_000  # samples; beyond, two hops of the graph take too much memory
 
 
@@ -62,8 +69,14 @@ def make_queue(
     is_labeled: np.ndarray,
     is_skipped: np.ndarray,
     n: int = QUEUE_LENGTH,
+    *,
+    again: Sequence[int] = (),
+    n_answers: int = 0,
 ) -> Queue:
     """Choose the next `n` samples, or all that are left.
+
+    Labeled rows in `again` are asked again in this order, so that of all answers, the `n_answers`
+    before included, at most every fifth is of this kind.
 
     Shapes
     ------
@@ -82,7 +95,13 @@ def make_queue(
     gains = uncertain.gains.copy()
     reasons = np.where(np.arange(n) % NEW_EVERY == NEW_EVERY - 1, NEW, UNCERTAIN)
     rows = [(everywhere if reason == NEW else uncertain).take() for reason in reasons]
-    return Queue(np.array(rows, dtype=np.int64), reasons, gains)
+    first = (AGAIN_EVERY - 1 - n_answers) % AGAIN_EVERY  # place of the next fifth answer
+    places = [min(first + i * (AGAIN_EVERY - 1), n) for i in range(len(again))]
+    return Queue(
+        np.insert(np.array(rows, dtype=np.int64), places, again),
+        np.insert(reasons, places, AGAIN),
+        gains,
+    )
 
 
 def rows_of_class(

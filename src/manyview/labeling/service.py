@@ -131,6 +131,7 @@ class Service(Showing):
             is_open = self.is_open()
             others = [row for one, row in self.shown.items() if one != window]
             is_free = is_open.copy()
+            is_free[self.rows_again()] = True
             is_free[others] = False
             order = self._focus.get(window)
             if order is not None and not is_free[order].any():
@@ -145,7 +146,8 @@ class Service(Showing):
             elif is_open.any():
                 row = int(np.flatnonzero(is_open)[0])
             else:
-                row = next((self.session.row_of[name] for name in self.session.skipped), None)
+                left_over = (one for one in self.session.skipped if one not in self.session.labels)
+                row = next((self.session.row_of[name] for name in left_over), None)
             if row is not None:
                 self.shown[window] = row
             return row
@@ -179,7 +181,9 @@ class Service(Showing):
             for name, label in session.labels.items():
                 y_encoded[session.row_of[name]] = number_of[label]
             skipped = tuple(session.row_of[name] for name in session.skipped)
-            return Task(session.number, y_encoded, tuple(session.classes), skipped)
+            twice = filter(session.is_checked, session.labels)
+            checked = tuple(session.row_of[name] for name in twice)
+            return Task(session.number, y_encoded, tuple(session.classes), skipped, checked)
 
     def _changed(self) -> None:
         self._edits = (self.session.number, *self._edits[1:])

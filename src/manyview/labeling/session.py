@@ -117,6 +117,14 @@ class Session:
                 raise InputError(f"Sample {sample} has no label to keep.")
             self._record("keep", sample=sample, label=self.labels[sample], window=window)
 
+    def is_checked(self, sample: str) -> bool:
+        """Whether a person has answered twice: the label was confirmed, or changed."""
+        label = self.labels.get(sample)
+        if label is None:
+            return False
+        answers = [one for one in self._history[sample] if one[0] not in self._undone]
+        return len(answers) > 1 or self.kept.get(sample) == label
+
     def undo(self, window: str = "") -> dict[str, Any]:
         """Undo the last act of a window; return it."""
         with self.lock:

@@ -13,7 +13,7 @@ from manyview.labeling.facts import SampleColumns
 from manyview.labeling.images import Images
 from manyview.labeling.learned import Learned, load_places
 from manyview.labeling.progress import progress_document
-from manyview.labeling.queue import REASONS, Queue, sure_rows
+from manyview.labeling.queue import AGAIN, REASONS, Queue, sure_rows
 from manyview.labeling.session import Session
 
 N_GRID = 60  # samples of a batch
@@ -82,7 +82,6 @@ class Showing:
         of_class = given or predicted
         number = NO_CLASS if of_class is None else self.session.classes.index(of_class)
         peers = np.flatnonzero(classes == number) if number != NO_CLASS else np.zeros(0, dtype=int)
-        places = np.flatnonzero(learned.queue.rows == row)
         facts = self.columns.describe(row, peers, [other for other, _ in evidence])
         return {
             "row": row,
@@ -90,7 +89,7 @@ class Showing:
             "given": given,
             "source": self.session.sources.get(name),
             "is_skipped": name in self.session.skipped,
-            "reason": REASONS[int(learned.queue.reasons[places[0]])] if len(places) else None,
+            "reason": self._reason(row),
             "has_image": self.images.has(row),
             "prediction": predicted,
             "probabilities": self._probabilities(row),
@@ -238,6 +237,26 @@ class Showing:
             is_open[self._labeled_rows()] = False
             is_open[[self.session.row_of[name] for name in self.session.skipped]] = False
         return is_open
+
+    def rows_again(self) -> list[int]:
+        """Return labeled rows that the queue asks again, and that were not answered meanwhile."""
+        session, queue = self.session, self.learned.queue
+        return [
+            row
+            for row in queue.rows[queue.reasons == AGAIN].tolist()
+            if (name := self.ids[row]) in session.labels
+            and name not in session.skipped
+            and not session.is_checked(name)
+        ]
+
+    def _reason(self, row: int) -> str | None:
+        """Return why the queue asks a sample; None if it does not."""
+        queue = self.learned.queue
+        places = np.flatnonzero(queue.rows == row)
+        if not len(places):
+            return None
+        is_asked = row in self.rows_again() or self.ids[row] not in self.session.labels
+        return REASONS[int(queue.reasons[places[0]])] if is_asked else None
 
     def column_of(self, class_name: str) -> int:
         """Return the column of a class in the probabilities; refuse one without a label."""

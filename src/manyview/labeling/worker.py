@@ -2,17 +2,18 @@
 
 The server sends `Task`s; the worker answers with `Report`s and writes what it learned to the disk.
 Newer labels end a fit that has just started; one that is half done is finished first, so that
-predictions come also while labels keep coming. The worker ends when the server does.
+predictions come also while labels keep coming. After them comes the estimate of their accuracy, one
+fold after the other, for as long as no newer label waits. The worker ends when the server does.
 """
 
 import multiprocessing
 import os
-import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import Queue
 from threading import Thread
@@ -23,6 +24,7 @@ from manyview.data.views import MultiView
 from manyview.errors import ManyviewError
 
 if TYPE_CHECKING:
+    from manyview.labeling.learned import Learned
     from manyview.labeling.learner import Learner, Task
 
 MAX_CANCELED = 3  # fits in a row
@@ -67,18 +69,26 @@ class Worker:
         folder: Path,
         on_report: Callable[[Report], None],
     ) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
+        self._connection, theirs = multiprocessing.Pipe()
         self._tasks: Queue[Task | None] = Queue()
-        self._process = context.Process(
-            target=_work, args=(theirs, views, params, folder), name="manyview worker", daemon=True
-        )
-        self._process.start()
-        theirs.close()
+        self._process = self._start(theirs, views, params, folder)
         self._on_report = on_report
         self._threads = [Thread(target=run, daemon=True) for run in (self._listen, self._send)]
         for thread in self._threads:
             thread.start()
+
+    @staticmethod
+    def _start(
+        connection: Connection, views: MultiView, params: dict[str, Any], folder: Path
+    ) -> BaseProcess:
+        """Start the process that learns, with its end of the connection."""
+        process = multiprocessing.get_context("spawn").Process(
+            target=_work, args=(connection, views, params, folder), name="manyview worker",
+            daemon=True,
+        )  # fmt: skip
+        process.start()
+        connection.close()
+        return process
 
     @property
     def pid(self) -> int | None:
@@ -123,22 +133,29 @@ class Worker:
 
 
 def _work(connection: Connection, views: MultiView, params: dict[str, Any], folder: Path) -> None:
-    """Run the worker's side until the server ends."""
+    """Run the worker's side in a process of its own."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
     if hasattr(os, "nice"):
         os.nice(NICE)
-    try:
-        from manyview.estimators.manyview import ManyviewClassifier
-        from manyview.labeling.learner import Learner
+    answer_tasks(connection, views, params, folder)
 
-        model = ManyviewClassifier().set_params(**params)
+
+def answer_tasks(
+    connection: Connection, views: MultiView, params: dict[str, Any], folder: Path
+) -> None:
+    """Learn from the tasks that come, and report, until the server ends."""
+    try:
+        from manyview.labeling.learner import Learner
+        from manyview.labeling.two_step import TwoStepClassifier
+
+        model = TwoStepClassifier().set_params(**params)
         learner = Learner(views, model, folder)
         connection.send(Report("ready"))
         _Loop(connection, learner).run()
     except (ServerGoneError, EOFError, OSError):
-        sys.exit()
+        return
     except ManyviewError as error:
         connection.send(Report("failed", message=str(error)))
     except Exception as error:  # our mistake: it is shown in the page, not lost
@@ -152,6 +169,7 @@ class _Loop:
         self.next: Task | None = None
         self.seconds = 0.0  # of the last fit
         self.n_canceled = 0
+        self.n_paused = 0  # times in a row that newer labels came before a fold
 
     def run(self) -> None:
         is_saved = True
@@ -178,7 +196,7 @@ class _Loop:
 
         self.connection.send(Report("fitting", task.number))
         try:
-            self.learner.learn(task, check)
+            found = self.learner.learn(task, check)
         except CanceledError:
             self.n_canceled += 1
             return False
@@ -190,7 +208,29 @@ class _Loop:
         if task.can_be_fitted:
             self.learner.move()
             self.connection.send(Report("moved", task.number))
+            self._complete(task, found)
         return True
+
+    def _complete(self, task: "Task", found: "Learned") -> None:
+        """Estimate how good the predictions are, until newer labels come."""
+
+        def check() -> None:
+            self._receive()
+            if self.next is None:
+                return
+            self.n_paused += 1
+            if self.n_paused <= MAX_CANCELED:
+                raise CanceledError
+            self.n_paused = 0  # labels that keep coming let one fold through
+
+        try:
+            while self.learner.complete(task, found, check) is not None:
+                self.n_paused = 0
+                self.connection.send(Report("learned", task.number))
+        except CanceledError:
+            return
+        except ManyviewError as error:
+            self.connection.send(Report("failed", task.number, str(error)))
 
     def _receive(self, *, wait: bool = False) -> None:
         """Take the newest task; the others are out of date."""

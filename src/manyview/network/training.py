@@ -12,7 +12,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor, nn
 
-from manyview.callbacks.context import FitContext
+from manyview.callbacks.context import FitContext, current_check
 from manyview.errors import InputError, warn_user
 from manyview.network.adam import Adam
 from manyview.network.checkpoints import BestWeights, MeanWeights
@@ -264,7 +264,7 @@ def train_network(
         targets, weights = (torch.from_numpy(values).to(device) for values in soft_targets)
         soft = targets, weights
     run = (lambda: network(*inputs)) if logits_of_all is None else logits_of_all
-    callbacks, observer = context.callbacks, context.observer
+    callbacks, observer, check = context.callbacks, context.observer, current_check()
 
     @torch.no_grad()
     def run_whole() -> np.ndarray:
@@ -280,6 +280,8 @@ def train_network(
 
         if show_progress is not None:
             show_progress(curve.n_epochs, curve.loss[-1])
+        if check is not None:
+            check()
         if observer is not None:
             observer(run_whole().argmax(axis=1))
         return callbacks is not None and callbacks.end_epoch(curve, averaged_logits)

@@ -90,8 +90,10 @@
 
     label: async (name, source = "key") => {
       if (!sample || sample.row === null) return;
-      const wasIdle = !isBusy && !nMoves;
-      if (!(await acts.save("api/label", { rows: [sample.row], label: name, source, seen: [sample.given] }))) { if (wasIdle) await acts.refresh(); return; }
+      const wasIdle = !isBusy && !nMoves, isAgain = sample.reason === "again";
+      const [path, body] = isAgain && name === sample.given ? ["api/keep", { row: sample.row }]
+        : ["api/label", { rows: [sample.row], label: name, source: isAgain ? "second look" : source, seen: [sample.given] }];
+      if (!(await acts.save(path, body))) { if (wasIdle) await acts.refresh(); return; }
       await acts.next(); await loadState();
     },
     skip: async () => { if (sample && sample.row !== null && (await acts.save("api/skip", { row: sample.row }))) await acts.next(); },
@@ -145,7 +147,10 @@
   };
 
   const KEYS = {
-    enter: () => { if (sample?.prediction && sample.given === null) acts.label(sample.prediction, "accept"); },
+    enter: () => {
+      if (sample?.reason === "again") acts.label(sample.given);
+      else if (sample?.prediction && sample.given === null) acts.label(sample.prediction, "accept");
+    },
     s: () => acts.skip(), u: () => acts.undo(), n: () => acts.newClass(), "/": () => acts.search(), f: () => acts.focus(),
     b: () => manyview.askBatch(), d: () => manyview.askSecondLook(), t: setTheme, "?": manyview.showHelp, l: () => setLasso(!map.isLasso),
     m: () => setMode(MODES[(MODES.findIndex(([mode]) => mode === map.mode) + 1) % MODES.length][0]),

@@ -5,6 +5,7 @@ manyview.REASONS = {
   covers: ["stands for many", "It is similar to many samples that have no label near them."],
   uncertain: ["uncertain", "The model is uncertain here, and so it is about similar samples."],
   new: ["unlike any label", "It is unlike anything that has a label; it may belong to a new class."],
+  again: ["second look", "Labels of similar samples contradict this label. Give it again to keep it, or give another one."],
 };
 manyview.FAR = 2; // standard deviations from which on a value is marked
 
@@ -18,7 +19,8 @@ manyview.showSample = (sample, go) => {
   }
   const [word, why] = manyview.REASONS[sample.reason] ?? [];
   const heading = el("div", { className: "name" }, el("h1", {}, /^\d+$/.test(sample.id) ? el("span", { className: "soft" }, "Sample ") : null, sample.id),
-    sample.given !== null ? el("span", { className: "reason" }, `labeled ${sample.given}`)
+    sample.reason === "again" ? el("span", { className: "reason again", title: why }, `${word}: labeled ${sample.given}`)
+      : sample.given !== null ? el("span", { className: "reason" }, `labeled ${sample.given}`)
       : sample.is_skipped ? el("span", { className: "reason" }, "skipped")
         : word ? el("span", { className: `reason ${sample.reason}`, title: why }, word) : null);
   const picture = sample.has_image
@@ -74,6 +76,7 @@ manyview.showAnswer = (sample, acts) => {
     el("ul", { className: `classes ${isShort ? "two" : ""}` }, buttons),
     el("div", { className: "row" },
       best && sample.given === null ? el("button", { type: "button", className: "accept", id: "accept", on: { click: () => acts.label(best.name, "accept") } }, el("kbd", {}, "Enter"), ` It is ${best.name}`) : null,
+      sample.reason === "again" ? el("button", { type: "button", className: "accept", id: "keep", on: { click: () => acts.label(sample.given) } }, el("kbd", {}, "Enter"), ` It is ${sample.given}`) : null,
       el("button", { type: "button", id: "new", on: { click: acts.newClass } }, el("kbd", {}, "N"), " New class"),
       el("button", { type: "button", id: "skip", on: { click: acts.skip } }, el("kbd", {}, "S"), " Skip"),
       el("button", { type: "button", id: "undo", on: { click: acts.undo } }, el("kbd", {}, "U"), " Undo"),
