@@ -43,6 +43,8 @@
   };
 
   const loadState = async () => { manyview.state = await get("api/state"); showState(); };
+  /** The same after an act; where the server is gone just then, the next event tries again. */
+  const reloadState = () => loadState().catch(() => null);
   const loadMap = async () => { map.read(await (await fetch(manyview.url("api/map"))).arrayBuffer()); };
 
   const show = (found) => {
@@ -94,7 +96,7 @@
       const [path, body] = isAgain && name === sample.given ? ["api/keep", { row: sample.row }]
         : ["api/label", { rows: [sample.row], label: name, source: isAgain ? "second look" : source, seen: [sample.given] }];
       if (!(await acts.save(path, body))) { if (wasIdle) await acts.refresh(); return; }
-      await acts.next(); await loadState();
+      await acts.next(); await reloadState();
     },
     skip: async () => { if (sample && sample.row !== null && (await acts.save("api/skip", { row: sample.row }))) await acts.next(); },
     /** Undo also what is just being saved: the key waits for it, and is never lost. */
@@ -102,7 +104,7 @@
       await idle();
       const undone = await acts.save("api/undo", {});
       if (!undone) return;
-      await loadState();
+      await reloadState();
       toast(undone.kind === "class" ? `The class ${undone.name} is gone.` : undone.rows.length > 1 ? `${undone.rows.length} labels are taken back.` : "Taken back.");
       if (undone.rows.length) await acts.go(undone.rows[0]); else await acts.refresh();
     },
@@ -110,7 +112,7 @@
       const name = await manyview.askNewClass();
       if (name === null) return;
       if (!(await acts.save("api/class", { name }))) return;
-      await loadState();
+      await reloadState();
       await acts.label(name);
     },
     search: async () => { const name = await manyview.askClass(); if (name !== null) await acts.label(name); },
