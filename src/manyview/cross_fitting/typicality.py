@@ -32,7 +32,7 @@ def typicality_weights(labeled: np.ndarray, unlabeled: np.ndarray) -> np.ndarray
     --------
     >>> rng = np.random.default_rng(0)
     >>> sure, unsure = rng.uniform(0.8, 1, size=500), rng.uniform(0.4, 0.9, size=40)
-    >>> typicality_weights(sure[:40], sure).sum()
+    >>> float(typicality_weights(sure[:40], sure).sum())
     40.0
     >>> bool(typicality_weights(unsure, sure).sum() < 40)
     True
