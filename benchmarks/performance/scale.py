@@ -103,14 +103,16 @@ def speed() -> str:
     training = {form: row["seconds"]["training"] for form, row in rows.items()}
     return (
         f"With {max(sizes):,} samples, two processes with one thread each train "
-        f"{ratio(training[ONE] / training[TWO])} times as fast as one, and make the whole fit in "
-        f"{ratio(whole[ONE] / whole[TWO])} times less time; they take "
-        f"{ratio(whole[TWO] / whole[THREADS])} of the time of one process with two threads."
+        f"{ratio(training[ONE] / training[TWO])} times as fast as one, and make the whole fit "
+        f"{ratio(whole[ONE] / whole[TWO])} times as fast. They take "
+        f"{ratio(whole[TWO] / whole[THREADS])} of the time of one process with two threads, which "
+        f"is {ratio(whole[ONE] / whole[THREADS])} times as fast as with one: the second core of "
+        "this machine adds no more to a fit, which mostly waits for memory."
     )
 
 
 def needed_fraction() -> float | None:
-    """Return which fraction of the other process' rows a process needs, of two; measured."""
+    """Return what a process of two sends, as a fraction of its rows; measured."""
     shared = [row for row in done(rows_of("processes")) if row["request"]["form"] == TWO]
     if not shared:
         return None
@@ -129,8 +131,9 @@ def model() -> str:
     return (
         f"Measured with {n_samples:,} samples on one thread: {costs['fixed_epoch']:.2f} µs per "
         f"sample and epoch while the graph is fixed, {costs['epoch']:.1f} µs while it is learned. "
-        f"Of two processes, each needs {needed:.0%} of the other's rows: these samples were made "
-        "at random, so that a block of samples has neighbors everywhere."
+        f"Of two processes, each sends as much as {needed:.0%} of its rows would take: nearly all "
+        "rows, and values of the edges between the blocks. These samples were made at random, so "
+        "that a block of samples has neighbors everywhere."
     )
 
 
