@@ -107,7 +107,7 @@ def speed() -> str:
         f"{ratio(whole[ONE] / whole[TWO])} times as fast. They take "
         f"{ratio(whole[TWO] / whole[THREADS])} of the time of one process with two threads, which "
         f"is {ratio(whole[ONE] / whole[THREADS])} times as fast as with one: the second core of "
-        "this machine adds no more to a fit, which mostly waits for memory."
+        "this machine adds no more."
     )
 
 
