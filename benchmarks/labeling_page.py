@@ -113,7 +113,7 @@ def answer(records):
     for mistakes in MISTAKES:
         ratios, numbers = [], []
         for level in LEVELS:
-            found = compared(records, level, mistakes)
+            found = compared(records, level, mistakes, ("queue", "random"))
             if not found["random"]:
                 continue
             queue, random = mean_of(found["queue"]), mean_of(found["random"])
@@ -125,8 +125,9 @@ def answer(records):
         whose = f"who is wrong {mistakes:.0%} of the time" if mistakes else "who is always right"
         sentences.append(
             f"For a person {whose}, the queue needs {and_list(ratios)} of the labels of random "
-            f"choice, mean over {len(by_dataset(found['random']))} data sets: {and_list(numbers)} "
-            "of the accuracy with 10% labels."
+            f"choice, mean over {len(by_dataset(found['random']))} data sets "
+            f"({len(found['random'])} runs of each): {and_list(numbers)} of the accuracy with 10% "
+            "labels."
         )
     return " ".join(sentences) or "No run is stored yet."
 

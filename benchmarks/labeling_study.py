@@ -221,12 +221,13 @@ def strategies_of(mistakes):
     return WITH_MISTAKES if mistakes else REPORTED
 
 
-def compared(records, level, mistakes):
+def compared(records, level, mistakes, strategies=None):
     """Return {strategy: {(data set, seed): labels needed}} of the runs that all strategies have.
 
-    A study that is still running so compares strategies on the same data sets and seeds.
+    A study that is still running so compares strategies on the same data sets and seeds. None
+    takes all strategies that are reported.
     """
-    runs = {name: {} for name in strategies_of(mistakes)}
+    runs = {name: {} for name in strategies or strategies_of(mistakes)}
     for (own_level, rate, strategy, *key), needed in needed_by_run(records).items():
         if (own_level, rate) == (level, mistakes) and strategy in runs:
             runs[strategy][tuple(key)] = needed
