@@ -12,18 +12,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 from manyview import config_context, hide_labels, read_views
-from manyview.estimators import network_classifier
 from manyview.estimators.manyview import ManyviewClassifier
 from performance.isolated import ROOT, run_isolated
 from performance.meter import Meter
 from performance.stored import Rows, summary
 from performance.synthetic_data import synthetic_problem, synthetic_views
-from performance.training import EpochClock, instead_of_training
+from performance.training import FitClock
 
 SIZES = (5_000_000,)
 LABEL_RATIO = 0.01
@@ -72,20 +70,7 @@ def memory_watched() -> Iterator[dict[str, float]]:
 def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
     """Fit the default's network once; return time by step, memory, and the accuracy."""
     ManyviewClassifier(random_state=0).fit(*synthetic_problem(200, 0.1)[:2])  # loads what is needed
-    seen: dict[str, Any] = {"fixed": [], "learned": []}
-
-    def timed(train: Any, network: Any, *rest: Any, **settings: Any) -> Any:
-        clock = EpochClock(network)
-        curve = train(network, *rest, **settings)
-        seen["learned" if hasattr(network, "fusion") else "fixed"] += clock.stop()
-        return curve
-
-    def prepared(*arguments: Any, **settings: Any) -> Any:
-        found = prepare(*arguments, **settings)
-        seen["graphs_end"] = time.perf_counter()
-        return found
-
-    prepare = network_classifier.cached_inputs
+    clock = FitClock()
     model = ManyviewClassifier(cross_fit=False, random_state=0)
     model.set_params(estimator__max_epochs=MAX_EPOCHS, graph__n_neighbors=N_NEIGHBORS)
     with tempfile.TemporaryDirectory(dir=ROOT) as name:
@@ -96,8 +81,7 @@ def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
         views = read_views(folder / "views").views
         with (
             config_context(scratch_dir=folder / "scratch"),
-            instead_of_training(timed),
-            mock.patch.object(network_classifier, "cached_inputs", prepared),
+            clock.watching(),
             memory_watched() as peaks,
         ):
             start, cpu_start = time.perf_counter(), time.process_time()
@@ -108,11 +92,11 @@ def measure(meter: Meter, n_samples: int) -> dict[str, Any]:
         "n_neighbors": N_NEIGHBORS,
         "max_epochs": MAX_EPOCHS,
         "n_edges": int(model.fused_graph_.nnz),
-        "n_epochs": {kind: len(seen[kind]) for kind in ("fixed", "learned")},
-        "seconds": {"graphs": seen["graphs_end"] - start, "whole": end - start},
+        "n_epochs": {"fixed": len(clock.fixed), "learned": len(clock.learned)},
+        "seconds": {"graphs": clock.graphs_end - start, "whole": end - start},
         "cpu_seconds": cpu_end - cpu_start,
-        "fixed_epoch": summary(seen["fixed"]),
-        "epoch": summary(seen["learned"]),
+        "fixed_epoch": summary(clock.fixed),
+        "epoch": summary(clock.learned),
         "anonymous_mb": peaks["RssAnon"],
         "mapped_mb": peaks["RssFile"],
         "resident_mb": peaks["VmRSS"],

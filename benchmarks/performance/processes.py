@@ -22,12 +22,11 @@ import torch
 from manyview.distributed.group import process_group
 from manyview.distributed.launch import launch
 from manyview.distributed.world import World
-from manyview.estimators import network_classifier
 from manyview.estimators.manyview import ManyviewClassifier
 from performance.isolated import BENCHMARKS, ROOT
 from performance.stored import Rows, summary
 from performance.synthetic_data import synthetic_problem
-from performance.training import EpochClock, instead_of_training
+from performance.training import FitClock
 
 SIZES = (30_000, 300_000)
 FORMS = {  # name -> processes and threads of each
@@ -99,27 +98,9 @@ def fit(n_samples: int) -> dict[str, Any]:
     views, labels, classes = synthetic_problem(n_samples, LABEL_RATIO)
     model = ManyviewClassifier(cross_fit=False, random_state=0)
     model.set_params(estimator__max_epochs=MAX_EPOCHS, graph__n_neighbors=N_NEIGHBORS)
-    seen: dict[str, Any] = {"fixed": [], "learned": [], "training": 0.0, "bytes": {}}
-    traffic = Traffic()
-
-    def timed(train: Any, network: Any, *rest: Any, **settings: Any) -> Any:
-        begin, before, clock = time.perf_counter(), traffic.n_bytes, EpochClock(network)
-        curve = train(network, *rest, **settings)
-        kind = "learned" if hasattr(network, "fusion") else "fixed"
-        seen[kind] += clock.stop()
-        seen["training"] += time.perf_counter() - begin
-        seen["bytes"][kind] = (traffic.n_bytes - before) / curve.n_epochs
-        return curve
-
-    def prepared(*arguments: Any, **settings: Any) -> Any:
-        found = prepare(*arguments, **settings)
-        seen["graphs_end"] = time.perf_counter()
-        return found
-
-    prepare = network_classifier.cached_inputs
+    clock, traffic = FitClock(), Traffic()
     with ExitStack() as stack:
-        stack.enter_context(instead_of_training(timed))
-        stack.enter_context(mock.patch.object(network_classifier, "cached_inputs", prepared))
+        stack.enter_context(clock.watching(lambda: traffic.n_bytes))
         traffic.watch(stack)
         start, cpu_start = time.perf_counter(), time.process_time()
         model.fit(views, labels)
@@ -128,14 +109,14 @@ def fit(n_samples: int) -> dict[str, Any]:
     return {
         "n_edges": int(model.fused_graph_.nnz),
         "seconds": {
-            "graphs": seen["graphs_end"] - start,
-            "training": seen["training"],
+            "graphs": clock.graphs_end - start,
+            "training": clock.training,
             "whole": end - start,
         },
         "cpu_seconds": cpu_end - cpu_start,  # of the first process
-        "fixed_epoch": summary(seen["fixed"]),
-        "epoch": summary(seen["learned"]),
-        "sent_bytes_per_epoch": seen["bytes"],
+        "fixed_epoch": summary(clock.fixed),
+        "epoch": summary(clock.learned),
+        "sent_bytes_per_epoch": clock.counted,
         "waiting_seconds": traffic.seconds,
         "accuracy": float(np.mean(model.transduction_[hidden] == classes[hidden])),
     }

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
 from torch import nn
 
-from manyview.estimators import mgcn_dns
+from manyview.estimators import mgcn_dns, network_classifier
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
 
 NEVER = -float("inf")  # a tolerance that no training meets
@@ -41,6 +42,54 @@ class EpochClock:
         self._hook.remove()
         stamps = [*self._stamps, time.perf_counter()]
         return np.diff(stamps)[1:].tolist()
+
+
+@dataclass
+class FitClock:
+    """Times of one whole fit of the default, taken while `watching`.
+
+    Attributes
+    ----------
+    fixed, learned
+        Seconds of every epoch while the graph is fixed, and while it is learned.
+    training
+        Seconds of all trainings.
+    graphs_end
+        When the graphs were built, on the clock of `time.perf_counter`.
+    counted
+        What a counter grew by per epoch in the last training of each kind.
+    """
+
+    fixed: list[float] = field(default_factory=list)
+    learned: list[float] = field(default_factory=list)
+    training: float = 0.0
+    graphs_end: float = 0.0
+    counted: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def watching(self, counter: Callable[[], float] = lambda: 0.0) -> Iterator[None]:
+        """Time the fit within a block, and read a counter before and after each training."""
+        prepare = network_classifier.cached_inputs
+
+        def prepared(*arguments: Any, **settings: Any) -> Any:
+            found = prepare(*arguments, **settings)
+            self.graphs_end = time.perf_counter()
+            return found
+
+        def timed(train: Callable[..., Any], network: nn.Module, *rest: Any, **own: Any) -> Any:
+            begin, before, clock = time.perf_counter(), counter(), EpochClock(network)
+            curve = train(network, *rest, **own)
+            kind = "learned" if hasattr(network, "fusion") else "fixed"
+            getattr(self, kind).extend(clock.stop())
+            self.training += time.perf_counter() - begin
+            self.counted[kind] = (counter() - before) / curve.n_epochs
+            return curve
+
+        with (
+            instead_of_training(timed),
+            mock.patch.object(network_classifier, "cached_inputs", prepared),
+        ):
+            yield
 
 
 class Training(NamedTuple):
