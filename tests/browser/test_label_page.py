@@ -257,6 +257,30 @@ def test_undo_skip_a_new_class_lasso_batch_and_second_look(start, visit):
     page.keyboard.press("Escape")
 
 
+def test_the_queue_asks_again_about_a_label_that_others_contradict(start, visit):
+    server = start()
+    page = visit(server.address)
+    wrong = int(np.flatnonzero(np.equal(TRUTH, 0))[3])
+    for number in range(10):
+        rows = set(np.flatnonzero(np.equal(TRUTH, number))[:8].tolist()) - {wrong}
+        body = {"rows": sorted(rows), "label": str(number), "source": "lasso"}
+        page.evaluate("body => manyview.post('api/label', body)", body)
+    go(page, wrong)
+    press(page, "7")
+    until(lambda: learned(page))
+    for _ in range(10):
+        if page.locator(".reason.again").count():
+            break
+        press(page, str(TRUTH[row_of(page)]))
+        until(lambda: learned(page))
+    assert row_of(page) == wrong
+    assert page.locator("#keep").is_visible()
+    press(page, "0")
+    assert server.labels()[str(wrong)] == "0"
+    until(lambda: learned(page))
+    assert not page.locator(".reason.again").count()
+
+
 def test_dark_narrow_and_zoomed(start, visit):
     server = start()
     page = visit(server.address, width=400, height=800, color_scheme="dark", has_touch=True)
