@@ -54,6 +54,7 @@ def test_it_is_time_to_stop_when_the_curve_is_flat():
 
 def test_advice_is_one_sentence():
     assert advice([], 9) == "How good the predictions are: too few labels to say."
+    assert advice([], 9, n_labels=30) == "How good the predictions are: not estimated yet."
     one = [Estimate(12, 0.8, 0.7, 0.9)]
     assert advice(one, 9) == "What ten more labels would bring: too few labels to say."
     assert advice(curve(rising, range(10, 60, 10)), 9).startswith("Ten more labels are expected")

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-TOO_FEW = "too few labels to say"
+from manyview.cross_fitting.performance import MIN_LABELS
+
+TOO_FEW, NOT_YET = "too few labels to say", "not estimated yet"
 N_MORE = 10
 N_RECENT = 8  # estimates that the expected gain is read from
 SMALL_GAIN = 0.005  # ten labels that bring less are not worth the work
@@ -66,13 +68,16 @@ def is_time_to_stop(curve: Sequence[Estimate]) -> bool:
     return all(gain is not None and gain < SMALL_GAIN for gain in gains)
 
 
-def advice(curve: Sequence[Estimate], n_left: int) -> str:
-    """Say in one sentence how far the labeling is."""
+def advice(curve: Sequence[Estimate], n_left: int, n_labels: int = 0) -> str:
+    """Say in one sentence how far the labeling is.
+
+    The first estimate comes after the predictions: with `MIN_LABELS` labels it is on its way.
+    """
     if n_left == 0:
         return "Every sample has a label."
     gain = expected_gain(curve)
     if not curve:
-        return f"How good the predictions are: {TOO_FEW}."
+        return f"How good the predictions are: {NOT_YET if is_due(n_labels) else TOO_FEW}."
     if gain is None:
         return f"What ten more labels would bring: {TOO_FEW}."
     points = f"{100 * gain:.1f} points"
@@ -81,12 +86,18 @@ def advice(curve: Sequence[Estimate], n_left: int) -> str:
     return f"Ten more labels are expected to bring about {points}."
 
 
-def progress_document(curve: Sequence[Estimate], n_left: int) -> dict[str, Any]:
+def is_due(n_labels: int) -> bool:
+    """Whether there are enough labels for an estimate."""
+    return n_labels >= MIN_LABELS
+
+
+def progress_document(curve: Sequence[Estimate], n_left: int, n_labels: int = 0) -> dict[str, Any]:
     """Return the estimate, the curve and the advice as JSON."""
     return {
         "estimate": asdict(curve[-1]) if curve else None,
         "curve": [asdict(one) for one in curve],
         "expected_gain": expected_gain(curve),
         "is_time_to_stop": is_time_to_stop(curve),
-        "advice": advice(curve, n_left),
+        "advice": advice(curve, n_left, n_labels),
+        "is_estimate_due": is_due(n_labels),
     }

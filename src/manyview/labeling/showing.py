@@ -206,7 +206,7 @@ class Showing:
                 "conflicts": [{**asdict(one), "sentence": one.sentence()}
                               for one in session.conflicts],
                 "problem": session.problem,
-                **progress_document(learned.curve, n_left),
+                **progress_document(learned.curve, n_left, len(session.labels)),
             }  # fmt: skip
 
     def checked_rows(self, rows: Iterable[int]) -> list[int]:

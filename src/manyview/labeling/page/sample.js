@@ -91,7 +91,8 @@ manyview.showProgress = (state) => {
   const figure = (value, text, isWaiting = false) => el("div", { className: "figure" }, el("b", { className: isWaiting ? "wait" : "" }, value), el("span", {}, text));
   document.getElementById("progress").replaceChildren(...[
     figure(count(state.n_labeled), `label${state.n_labeled === 1 ? "" : "s"} given`),
-    estimate ? figure(percent(estimate.value, 1), `estimated accuracy, ${percent(estimate.low)} to ${percent(estimate.high)}`) : figure("too few labels", "to estimate the accuracy", true),
+    estimate ? figure(percent(estimate.value, 1), `estimated accuracy, ${percent(estimate.low)} to ${percent(estimate.high)}`)
+      : state.is_estimate_due ? figure("not yet", "the accuracy is estimated after the predictions", true) : figure("too few labels", "to estimate the accuracy", true),
     state.measured ? figure(percent(state.measured.accuracy, 1), "accuracy on the hidden labels")
       : state.expected_gain !== null ? figure(`+${(100 * state.expected_gain).toFixed(1)}`, "points by ten more labels") : null,
     manyview.curve(state),
