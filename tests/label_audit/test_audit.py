@@ -8,7 +8,7 @@ import pytest
 from manyview.data.catalog.load import load_dataset
 from manyview.data.splits import hide_labels
 from manyview.estimators.manyview import ManyviewClassifier
-from manyview.label_audit.audit import N_PROTECTED, audit_labels
+from manyview.label_audit.audit import N_PROTECTED, are_harder, audit_labels
 
 
 def made(rng, n_labels, n_classes, n_wrong, spread=0.3, n_columns=6):
@@ -54,6 +54,37 @@ def test_few_labels_per_class_are_not_doubted():
     found = audit_labels(features, np.arange(20), y)
     assert not found.is_conclusive
     np.testing.assert_array_equal(found.wrong, 0)
+
+
+def test_labels_of_harder_samples_than_the_others_are_not_doubted():
+    """Hard samples are predicted wrongly, whatever their labels: they were picked."""
+    features, _, y = made(np.random.default_rng(0), 200, 5, 30)
+    fair, _, _ = made(np.random.default_rng(0), 230, 5, 0)
+    assert audit_labels(features, np.arange(200), y, lambda: fair[30:]).is_conclusive
+    easy = 2 * fair[30:]  # farther from the borders of the classes
+    found = audit_labels(features, np.arange(200), y, lambda: easy)
+    assert not found.is_conclusive
+    assert found.is_trusted.all()
+
+
+def test_unlabeled_samples_are_asked_for_only_where_labels_would_be_doubted():
+    def refuse():
+        raise AssertionError("nothing is doubted")
+
+    features, _, y = made(np.random.default_rng(1), 200, 5, 0)
+    audit_labels(features, np.arange(200), y, refuse)
+
+
+def test_labels_drawn_at_random_are_not_harder_though_some_are_wrong():
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(100):
+        features, _, y = made(rng, 300, 4, 30)
+        rows = rng.permutation(300)
+        shown, others = rows[:100], rows[100:]
+        found.append(are_harder(features[shown], y[shown], features[others]))
+    assert np.mean(found) <= 0.02
+    assert not are_harder(features, y, features[:0])
 
 
 def test_each_class_keeps_two_labels_even_if_most_are_wrong():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyview.label_audit import leave_one_out
-from manyview.label_audit.leave_one_out import leave_one_out_scores
+from manyview.label_audit.leave_one_out import leave_one_out_scores, regression_scores
 
 PENALTIES = (0.01, 0.3, 10.0)
 
@@ -110,3 +110,16 @@ def test_wide_features_of_many_labels_are_projected(monkeypatch):
     first, second = (next(leave_one_out_scores(features, y, 3, [0.1])) for _ in range(2))
     np.testing.assert_array_equal(first, second)
     assert (first.argmax(axis=1) == whole.argmax(axis=1)).mean() > 0.95
+
+
+@pytest.mark.parametrize("shape", [(30, 5), (12, 40)])
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_scores_of_other_samples_are_those_of_ridge_regression(rng, shape, penalty):
+    from sklearn.linear_model import Ridge
+
+    features, new = rng.normal(size=shape), rng.normal(size=(7, shape[1]))
+    y = np.arange(shape[0]) % 3
+    centered = features - features.mean(axis=0)
+    absolute = penalty * (centered**2).sum() / np.linalg.matrix_rank(centered)
+    literal = Ridge(alpha=absolute).fit(features, np.eye(3)[y]).predict(new)
+    np.testing.assert_allclose(regression_scores(features, y, 3, penalty, new), literal, atol=1e-8)

@@ -211,7 +211,10 @@ def cross_fit(
     for model in models.values():
         found = model.fit_held_out(feature_views(views), y_encoded, classes, parts, world())
         held.append(found[samples])
-    counted = label_weights[samples] * root_balance(y_encoded[samples])
+    sure = [softmax(one).max(axis=1) for one in (of_network[samples], *of_watched)]
+    typical = typicality_weights(sure[0], np.concatenate(sure[1:] or [sure[0]]))
+    label_weights = label_weights[samples] * typical
+    counted = label_weights * root_balance(y_encoded[samples])
     mixture = fit_mixture(held, y_encoded[samples], counted)
     own = mixture.weights[0]
     sharpness = match_sharpness(
@@ -224,9 +227,7 @@ def cross_fit(
         for name, model in models.items()
         if weights[name] > 0
     )
-    sure = [softmax(one).max(axis=1) for one in (of_network[samples], *of_watched)]
-    typical = typicality_weights(sure[0], np.concatenate(sure[1:] or [sure[0]]))
-    of_labels = samples, y_encoded[samples], label_weights[samples] * typical, mixture(held)
+    of_labels = samples, y_encoded[samples], label_weights, mixture(held)
     return CrossFit(*of_labels, weights, seed), learners
 
 

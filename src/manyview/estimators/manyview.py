@@ -33,6 +33,7 @@ from manyview.numerics import softmax
 from manyview.self_training.pseudo_labels import PseudoLabeler
 from manyview.validation import Choice, Constraint, OrChoice, WholeNumber, check_constraints
 
+N_UNLABELED = 200  # samples that the label audit compares the labeled ones with
 # Parameters of the inner estimator that those of this classifier replace.
 NOT_USED = ("graph", "scaling", "missing", "class_weight", "calibration", "warm_start", "device")
 
@@ -236,8 +237,16 @@ class ManyviewClassifier(NetworkClassifier):
         if self.label_audit is None:
             return y_encoded, None
         rows = np.flatnonzero(y_encoded != UNKNOWN)
-        features = propagated_features(prepared.teacher_inputs, prepared.graph_weights, rows)
-        issues = self.label_issues_ = audit_labels(features.cpu().numpy(), rows, y_encoded[rows])
+        propagated = partial(propagated_features, prepared.teacher_inputs, prepared.graph_weights)
+        features = propagated(rows)
+        others = np.flatnonzero(y_encoded == UNKNOWN)
+        others = np.random.default_rng(0).permutation(others)[:N_UNLABELED]
+        issues = self.label_issues_ = audit_labels(
+            features.cpu().numpy(),
+            rows,
+            y_encoded[rows],
+            lambda: propagated(np.sort(others)).cpu().numpy(),
+        )
         if self.label_audit == "report":
             return y_encoded, features
         y_used = y_encoded.copy()

@@ -8,14 +8,17 @@ tell the two apart: a model with wrong labels must explain the labels clearly be
 without, its predictions must be nearly certain, it must not call most labels wrong, and there must
 be several labels per class. Labels are then predicted again, those in doubt counting less: where
 wrong labels were the reason, predictions become certain; where classes overlap, they rarely do.
+And labeled samples must not be harder to predict than the others: hard ones that were picked, as by
+`propose`, are often predicted wrongly, whatever their labels.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
-from manyview.label_audit.leave_one_out import leave_one_out_scores
+from manyview.label_audit.leave_one_out import leave_one_out_scores, regression_scores
 from manyview.label_audit.noise_model import NoiseModel, all_right_model, fit_noise_model
 from manyview.system.notebook import Bar, html_box, html_table
 
@@ -27,6 +30,8 @@ MAX_WRONG = 0.4  # fraction of the labels
 MIN_LABELS_PER_CLASS = 8.0  # on average
 N_PASSES = 3  # predictions of all labels, each with the weights that come from the one before
 LEAST_WEIGHT = 0.05  # of a label
+HARDER = 1e-3  # p value below which labeled samples are harder to predict than the others
+MAX_COMPARED = 1000  # labels whose predictions are compared with those of unlabeled samples
 SUSPICIOUS = 0.5
 N_PROTECTED = 2  # labels of each class that are always trusted
 
@@ -125,7 +130,12 @@ class LabelIssues:
         return html_box(repr(self), table)
 
 
-def audit_labels(features: np.ndarray, samples: np.ndarray, y_encoded: np.ndarray) -> LabelIssues:
+def audit_labels(
+    features: np.ndarray,
+    samples: np.ndarray,
+    y_encoded: np.ndarray,
+    unlabeled: Callable[[], np.ndarray] | None = None,
+) -> LabelIssues:
     """Compute how probably each label is wrong.
 
     Parameters
@@ -136,6 +146,9 @@ def audit_labels(features: np.ndarray, samples: np.ndarray, y_encoded: np.ndarra
         [label] their row numbers.
     y_encoded
         [label] class numbers; every class has a label.
+    unlabeled
+        Returns features of some unlabeled samples, [sample, feature]; called where labels would
+        be doubted. None takes labels for a fair sample.
 
     Examples
     --------
@@ -164,11 +177,42 @@ def audit_labels(features: np.ndarray, samples: np.ndarray, y_encoded: np.ndarra
         )
         noisy = _likeliest(fit_noise_model, scored, y_encoded)
         certainties.append(noisy.certainty)
-    is_conclusive = bool(
-        np.mean(certainties) >= MIN_CERTAINTY and noisy.wrong(y_encoded).mean() <= MAX_WRONG
-    )
+    wrong = noisy.wrong(y_encoded)
+    is_conclusive = bool(np.mean(certainties) >= MIN_CERTAINTY and wrong.mean() <= MAX_WRONG)
+    if is_conclusive and unlabeled is not None and (wrong > SUSPICIOUS).any():
+        is_conclusive = not are_harder(features, y_encoded, unlabeled())
     found = noisy if is_conclusive else right
     return _issues(found, samples, y_encoded, is_conclusive=is_conclusive)
+
+
+def are_harder(features: np.ndarray, y_encoded: np.ndarray, unlabeled: np.ndarray) -> bool:
+    """Whether labeled samples are clearly harder to predict than unlabeled ones.
+
+    Compares the margins of their two likeliest classes, each label predicted from all others.
+
+    Shapes
+    ------
+    features : [label, feature]
+    unlabeled : [sample, feature]
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> easy, hard = rng.normal(0, 0.1, (200, 1)), rng.normal(0, 0.1, (40, 1))
+    >>> easy[:100] += 1
+    >>> hard += np.repeat([0.4, 0.6], 20)[:, None]
+    >>> are_harder(hard, np.repeat([0, 1], 20), easy)
+    True
+    """
+    if not len(unlabeled):
+        return False
+    chosen = np.linspace(0, len(y_encoded) - 1, min(len(y_encoded), MAX_COMPARED)).astype(int)
+    features, y_encoded = features[chosen], y_encoded[chosen]
+    n_classes, penalty = int(y_encoded.max()) + 1, PENALTIES[len(PENALTIES) // 2]
+    (scores,) = leave_one_out_scores(features, y_encoded, n_classes, [penalty])
+    others = regression_scores(features, y_encoded, n_classes, penalty, unlabeled)
+    own, theirs = (np.diff(np.sort(one, axis=1)[:, -2:]).ravel() for one in (scores, others))
+    return bool(stats.mannwhitneyu(own, theirs, alternative="less").pvalue < HARDER)
 
 
 def contradiction(features: np.ndarray, y_encoded: np.ndarray) -> np.ndarray:

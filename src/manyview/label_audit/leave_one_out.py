@@ -74,6 +74,38 @@ def leave_one_out_scores(
         yield targets - (targets - fitted) / rest[:, None]
 
 
+def regression_scores(
+    features: np.ndarray,
+    y_encoded: np.ndarray,
+    n_classes: int,
+    penalty: float,
+    new_features: np.ndarray,
+) -> np.ndarray:
+    """Return the scores of samples without a label, by the regression on all labels.
+
+    Shapes
+    ------
+    features : [label, feature]
+    new_features : [sample, feature]
+    returns : [sample, class]
+
+    Examples
+    --------
+    >>> features = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> new = np.array([[0.5], [9.5]])
+    >>> regression_scores(features, np.array([0, 0, 1, 1]), 2, 0.1, new).argmax(axis=1)
+    array([0, 1])
+    """
+    mean = features.mean(axis=0, dtype=np.float64)
+    centered = features - mean
+    left, squares = _left_singular(centered)
+    mean_square = squares.sum() / max(len(squares), 1)
+    targets = np.eye(n_classes)[y_encoded]
+    means = targets.mean(axis=0)
+    rotated = (left.T @ (targets - means)) / (squares + penalty * mean_square)[:, None]
+    return np.asarray(means + (new_features - mean) @ (centered.T @ (left @ rotated)))
+
+
 def _centered(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Subtract the weighted mean of each column."""
     return np.asarray(features - weights @ features / weights.sum())
