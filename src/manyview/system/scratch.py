@@ -55,6 +55,7 @@ def _mapped(array: np.ndarray) -> np.ndarray:
             return np.memmap(file, array.dtype, mode="c", shape=array.shape).view(np.ndarray)
     except OSError as error:
         raise DataFileError(
-            f"scratch_dir must have room for {array.nbytes:,} more bytes; writing to {folder} "
-            f"failed: {error.strerror or error}. Choose another folder, or None to use memory."
+            "scratch_dir must be a folder that can be written, with room for "
+            f"{array.nbytes:,} more bytes; writing to {folder} failed: {error.strerror or error}. "
+            "Choose another folder, or None to use memory."
         ) from error
