@@ -3,8 +3,9 @@
 PYTHON ?= python3
 WORKERS ?= auto
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip install -q -c constraints.txt
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --maxprocesses 4
+# Python compiles what it imports; compiling all that is installed takes a minute.
+INSTALL := $(BIN)/python -m pip install -q --no-compile -c constraints.txt
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal
 CORE := layers graphs network self_training data # measured by `make coverage`
 
 .PHONY: help demo test soak coverage check build browser docs bench bench-1m clean
