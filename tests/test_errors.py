@@ -39,10 +39,8 @@ def test_error_keeps_the_parameter_at_fault():
 def test_lack_of_memory_is_told_from_other_errors():
     missing = ImportError("No module named 'x'")
     unmapped = ImportError("x.so: failed to map segment from shared object")
-    assert [is_out_of_memory(one) for one in (MemoryError(), unmapped, missing)] == [
-        True,
-        True,
-        False,
-    ]
+    in_torch = RuntimeError("std::bad_alloc")
+    assert all(map(is_out_of_memory, (MemoryError(), unmapped, in_torch)))
+    assert not is_out_of_memory(missing)
     assert out_of_memory(MemoryError()).startswith("There is not enough memory for this command. ")
     assert "(x.so: failed to map" in out_of_memory(unmapped)

@@ -12,7 +12,7 @@ def run() -> NoReturn:
     exit_on_interrupt()
     try:
         from manyview.cli.app import main
-    except (MemoryError, ImportError) as error:
+    except (MemoryError, ImportError, RuntimeError) as error:
         sys.exit(_not_imported(error))
     try:
         main()

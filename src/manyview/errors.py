@@ -21,7 +21,12 @@ from pathlib import Path
 
 PACKAGE = str(Path(__file__).parent)
 # What the system says when it gives no memory: to a library that is imported, or to Python.
-NO_MEMORY = ("failed to map segment", "cannot allocate memory", "cannot map zero-fill pages")
+NO_MEMORY = (
+    "failed to map segment",
+    "cannot allocate memory",
+    "cannot map zero-fill pages",
+    "std::bad_alloc",
+)
 N_SHOWN = 200  # characters of an error of the system in a message
 
 

@@ -142,7 +142,7 @@ def _run(arguments: Sequence[str]) -> int:
         code = _drop_output()
     except OSError as error:
         code = _fail(_system_error(error))
-    except (MemoryError, ImportError) as error:
+    except (MemoryError, ImportError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         code = _fail(out_of_memory(error))
