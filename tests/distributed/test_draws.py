@@ -6,21 +6,26 @@ from manyview.distributed import draws
 from manyview.distributed.draws import uniform_rows
 
 
-@pytest.mark.parametrize("bounds", [(0, 4, 7), (0, 0, 5, 5, 9)])
-def test_blocks_draw_the_numbers_that_one_process_draws(ranks, bounds):
+@pytest.mark.parametrize(
+    "owners", [[0, 0, 0, 0, 1, 1, 1], [1, 3, 1, 1, 3, 3, 1, 1, 3]], ids=["blocks", "scattered"]
+)
+def test_processes_draw_the_numbers_that_one_process_draws(ranks, owners):
+    owners = np.array(owners)
     generator = torch.Generator().manual_seed(0)
-    whole = torch.rand(bounds[-1], 3, generator=generator).numpy()
+    whole = torch.rand(len(owners), 3, generator=generator).numpy()
     following = torch.rand(1, generator=generator).item()
-    results = ranks.run("draw", len(bounds) - 1, bounds, 3)
-    assert np.array_equal(np.concatenate([rows for rows, _ in results]), whole)
-    assert [number for _, number in results] == [following] * len(results)
+    for rank, (rows, number) in enumerate(ranks.run("draw", owners.max() + 1, owners, 3)):
+        assert np.array_equal(rows, whole[owners == rank])
+        assert number == following
 
 
-def test_numbers_of_other_blocks_are_forgotten_in_chunks_without_a_change(monkeypatch):
-    from manyview.distributed.blocks import Blocks
-
-    blocks, like = Blocks((0, 5, 8, 20)), torch.empty(3, 2)
-    whole = uniform_rows(like, torch.Generator().manual_seed(0), blocks, 1)
-    monkeypatch.setattr(draws, "CHUNK", 3)
-    in_chunks = uniform_rows(like, torch.Generator().manual_seed(0), blocks, 1)
-    assert torch.equal(in_chunks, whole)
+@pytest.mark.parametrize("shape", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("chunk", [1, 3, 7, 1000])
+def test_numbers_are_drawn_in_chunks_without_a_change(monkeypatch, shape, chunk):
+    places = torch.tensor([0, 5, 6, 7, 19])
+    whole = torch.rand((20, *shape), generator=torch.Generator().manual_seed(0))
+    monkeypatch.setattr(draws, "CHUNK", chunk)
+    drawn = uniform_rows(
+        torch.empty(5, *shape), torch.Generator().manual_seed(0), places, len(whole)
+    )
+    assert torch.equal(drawn, whole[places])

@@ -178,11 +178,11 @@ def add_with_gradient(
     return total.detach().numpy(), own.grad.numpy(), held.grad.numpy()
 
 
-def draw(world: World, bounds: tuple[int, ...], width: int) -> tuple[np.ndarray, float]:
+def draw(world: World, owners: np.ndarray, width: int) -> tuple[np.ndarray, float]:
     """Draw the own rows, and then the next number of the generator."""
-    blocks, generator = Blocks(bounds), torch.Generator().manual_seed(0)
-    like = torch.empty(blocks.counts[world.rank], width)
-    rows = uniform_rows(like, generator, blocks, world.rank)
+    places, generator = np.flatnonzero(owners == world.rank), torch.Generator().manual_seed(0)
+    like = torch.empty(len(places), width)
+    rows = uniform_rows(like, generator, torch.from_numpy(places), len(owners))
     return rows.numpy(), torch.rand(1, generator=generator).item()
 
 
@@ -276,23 +276,23 @@ def run_command(world: World, arguments: list[str]) -> tuple[int, str]:
 
 
 def part_of_support(world: World, problem: Problem) -> dict[str, np.ndarray]:
-    """Return the part of a support that each process holds, in numbers of the whole one."""
-    part, pairs = shard_support(problem.inputs().support, world, Blocks(problem.bounds))
+    """Return the part of a support that each process holds, in places of the whole one."""
+    partition = problem.partition()
+    part, pairs = shard_support(problem.inputs().support, world, partition)
     shard = part.shard
-    own = shard.own
+    own, places = shard.own, partition.places[shard.nodes]
     starts = part.row_starts[own.start : own.stop + 1].long()
     return {
-        "nodes": shard.nodes.numpy(),
+        "places": shard.places.numpy(),
+        "known": places.numpy(),
         "samples": shard.samples.numpy(),
         "row_lengths": starts.diff().numpy(),
-        "columns": shard.nodes[part.columns[starts[0] : starts[-1]].long()].numpy(),
-        "lower": shard.nodes[part.upper_rows.long()].numpy(),
-        "higher": shard.nodes[part.upper_columns.long()].numpy(),
+        "columns": places[part.columns[starts[0] : starts[-1]].long()].numpy(),
+        "lower": places[part.upper_rows.long()].numpy(),
+        "higher": places[part.upper_columns.long()].numpy(),
         "pairs": pairs.numpy(),
-        "received_pairs": shard.with_shared_pairs(
-            torch.arange(part.n_undirected)[: shard.pair_blocks.counts[world.rank]]
-            + shard.pair_blocks.bounds[world.rank]
-        ).numpy(),
+        "received_pairs": shard.with_shared_pairs(shard.pairs).numpy(),
+        "joined_pairs": shard.by_pair(shard.pairs).numpy(),
     }
 
 
@@ -302,7 +302,7 @@ def run_layers(
     """Propagate and select on a divided support, or a whole one; return values and gradients."""
     support, pairs = problem.inputs().support, slice(None)
     if world.is_shared:
-        support, pairs = shard_support(support, world, Blocks(problem.bounds))
+        support, pairs = shard_support(support, world, problem.partition())
     shard = support.shard
     own = slice(None) if shard is None else shard.samples
     weights_of_pairs = _parameter(graph[pairs])

@@ -10,6 +10,7 @@ from scipy import sparse
 from manyview.distributed.blocks import Blocks
 from manyview.distributed.world import World
 from manyview.graphs.normalization import renormalize
+from manyview.graphs.partition import Partition
 from manyview.graphs.support import GraphSupport
 from manyview.layers.graph_convolution import Center, RowCenters
 from manyview.layers.sparse_product import csr_tensor
@@ -50,6 +51,7 @@ class Problem:
     class_weight: np.ndarray | None = None
     is_fixed: bool = False  # whether the graph is
     is_reordered: bool = False
+    is_scattered: bool = False  # whether processes have samples of anywhere, not blocks of them
     is_sparse: bool = False
     center: str | None = None  # "columns" or "rows"
     n_epochs: int = 20
@@ -57,6 +59,13 @@ class Problem:
     @property
     def n_ranks(self) -> int:
         return len(self.bounds) - 1
+
+    def partition(self) -> Partition:
+        if not self.is_scattered:
+            return Partition.of_blocks(Blocks(self.bounds))
+        owners = np.repeat(np.arange(self.n_ranks), np.diff(self.bounds))
+        np.random.default_rng(0).shuffle(owners)
+        return Partition.of_owners(torch.from_numpy(owners), self.n_ranks)
 
     def inputs(self) -> NetworkInputs:
         support = GraphSupport.from_graphs(self.graphs, is_reordered=self.is_reordered)
@@ -125,7 +134,7 @@ def solve(problem: Problem, world: World) -> Trained:
     network = build_network(inputs, n_classes=problem.n_classes, **changes).double()
     part, labels, soft, shared = network, problem.labels, problem.soft_targets, None
     if world.is_shared:
-        inputs = shard_inputs(inputs, world, Blocks(problem.bounds))
+        inputs = shard_inputs(inputs, world, problem.partition())
         shard = inputs.support.shard
         part = shard_network(network, shard)
         labels = own_rows(labels, shard)

@@ -63,7 +63,12 @@ def test_shared_training_equals_one_process_with_every_form_of_the_network(
     ranks, rng, changes, is_reordered
 ):
     problem = random_problem(
-        rng, (0, 9, 17, 30), network=changes, is_reordered=is_reordered, missing=0.2
+        rng,
+        (0, 9, 17, 30),
+        network=changes,
+        is_reordered=is_reordered,
+        is_scattered=not is_reordered,
+        missing=0.2,
     )
     assert_shared_training_equals_one_process(ranks, problem)
 
@@ -89,6 +94,7 @@ def test_shared_training_equals_one_process_with_every_input(
         is_sparse=is_sparse,
         is_fixed=is_fixed,
         is_reordered=True,
+        is_scattered=True,
         n_epochs=6,
     )
     assert_shared_training_equals_one_process(ranks, problem)
@@ -116,9 +122,10 @@ def test_shared_training_equals_one_process_on_pseudo_labels_and_class_weights(
     n_labeled=st.integers(1, 6),
     isolated=st.integers(0, 3),
     graph_learning=st.sampled_from(["edge", "low-rank"]),
+    is_scattered=st.booleans(),
 )
 def test_shared_training_equals_one_process_on_random_graphs(
-    ranks, counts, seed, density, missing, n_labeled, isolated, graph_learning
+    ranks, counts, seed, density, missing, n_labeled, isolated, graph_learning, is_scattered
 ):
     problem = random_problem(
         np.random.default_rng(seed),
@@ -128,6 +135,7 @@ def test_shared_training_equals_one_process_on_random_graphs(
         n_labeled=n_labeled,
         isolated=isolated,
         network={"graph_learning": graph_learning},
+        is_scattered=is_scattered,
     )
     assert_shared_training_equals_one_process(ranks, problem)
 

@@ -1,14 +1,15 @@
 """The part of a graph that one process holds, and what it gets from the others.
 
-Nodes are divided into contiguous blocks. A process holds the edges at the nodes of its block, and
-so also has to know the nodes at the other ends of these edges: its neighbors. Node numbers keep
-their order: neighbors before the block, the block, neighbors after it.
+Nodes are numbered process by process, so each has a block of them. It holds the edges at the nodes
+of its block, and so also has to know the nodes at the other ends of these edges: its neighbors.
+Node numbers keep their order: neighbors before the block, the block, neighbors after it.
 
 An edge between two blocks is held by both processes. Its learned parameter belongs to the process
 of its lower end, which sends it to the other.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -32,7 +33,11 @@ class Shard:
     nodes
         [node] number of each own node and neighbor in the whole graph, ascending.
     order
-        [node of the whole graph] the sample at each number; None if they are the same.
+        [node of the whole graph] the sample at each number.
+    places
+        [own node] the place of each own node in the graph that was divided, ascending.
+    pairs
+        [own undirected edge] the number of each in the graph that was divided.
     row_plan, pair_plan
         Which rows of nodes and which values of edges are exchanged.
     """
@@ -41,7 +46,9 @@ class Shard:
     blocks: Blocks
     pair_blocks: Blocks
     nodes: Tensor
-    order: Tensor | None
+    order: Tensor
+    places: Tensor
+    pairs: Tensor
     row_plan: ExchangePlan
     pair_plan: ExchangePlan
 
@@ -54,15 +61,21 @@ class Shard:
     @property
     def samples(self) -> Tensor:
         """[own node] the sample of each own node."""
-        numbers = self.nodes[self.own]
-        return numbers if self.order is None else self.order.index_select(0, numbers)
+        return self.order.index_select(0, self.nodes[self.own])
+
+    @cached_property
+    def _numbers(self) -> Tensor:
+        """[sample] the number of each sample."""
+        return torch.argsort(self.order)
 
     def to(self, device: torch.device | str) -> "Shard":
         """Move to a device."""
         return replace(
             self,
             nodes=self.nodes.to(device),
-            order=None if self.order is None else self.order.to(device),
+            order=self.order.to(device),
+            places=self.places.to(device),
+            pairs=self.pairs.to(device),
             row_plan=self.row_plan.to(device),
             pair_plan=self.pair_plan.to(device),
         )
@@ -96,9 +109,7 @@ class Shard:
         returns : [sample, ...]
         """
         gathered = gather_rows(self.world, self.blocks, rows)
-        if self.order is None:
-            return gathered
-        return gathered.index_select(0, torch.argsort(self.order))
+        return gathered.index_select(0, self._numbers)
 
     def at_nodes(self, values: Tensor) -> Tensor:
         """Select the values of the own nodes and the neighbors from those of all samples.
@@ -108,8 +119,7 @@ class Shard:
         values : [sample, ...]
         returns : [node, ...]
         """
-        numbers = self.nodes if self.order is None else self.order.index_select(0, self.nodes)
-        return values.index_select(0, numbers)
+        return values.index_select(0, self.order.index_select(0, self.nodes))
 
     def pad(self, rows: Tensor) -> Tensor:
         """Put zeros in the places of the neighbors: [own node, ...] to [node, ...]."""
@@ -119,4 +129,14 @@ class Shard:
 
     def uniform(self, like: Tensor, generator: torch.Generator | None) -> Tensor:
         """Draw numbers for own rows, the same as one process would (see `uniform_rows`)."""
-        return uniform_rows(like, generator, self.blocks, self.world.rank)
+        return uniform_rows(like, generator, self.places, self.blocks.n_total)
+
+    def by_pair(self, values: Tensor) -> Tensor:
+        """Join values of the own undirected edges, in the order of the graph that was divided.
+
+        Collective.
+        """
+        counts = self.pair_blocks.counts
+        joined = values.new_empty(sum(counts), *values.shape[1:])
+        joined[self.world.gather_rows(self.pairs, counts)] = self.world.gather_rows(values, counts)
+        return joined

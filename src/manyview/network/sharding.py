@@ -1,9 +1,9 @@
-"""A network on several processes: each has the samples of a block, and their edges.
+"""A network on several processes: each has some of the samples, and their edges.
 
 inputs, network -> shard_inputs, shard_network -> train -> gather_weights
 
 The weights of convolutions, fusion and threshold are the same in all processes. Parameters of edges
-and rows of factors are divided: each process has those of its block, and trains them.
+and rows of factors are divided: each process has those of its samples, and trains them.
 """
 
 from copy import deepcopy
@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from manyview.distributed.blocks import Blocks
 from manyview.distributed.shard import Shard
 from manyview.distributed.world import World
+from manyview.graphs.partition import Partition
 from manyview.graphs.sharding import shard_support
 from manyview.layers.graph_convolution import RowCenters
 from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
@@ -23,7 +23,7 @@ from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 
 
 def shard_inputs(
-    inputs: NetworkInputs, world: World, blocks: Blocks | None = None
+    inputs: NetworkInputs, world: World, partition: Partition | None = None
 ) -> NetworkInputs:
     """Return the inputs of this process' samples; collective.
 
@@ -31,11 +31,11 @@ def shard_inputs(
     ----------
     inputs
         Of all samples, the same in all processes.
-    blocks
-        Of the places of the samples; by default with equally many edges.
+    partition
+        Of the places of the samples; by default with equally many edges, few of them cut.
     """
     device = inputs.view_weights.device
-    part, pairs = shard_support(inputs.support.to("cpu"), world, blocks)
+    part, pairs = shard_support(inputs.support.to("cpu"), world, partition)
     assert part.shard is not None
     samples, center = part.shard.samples.to(device), inputs.center
     if isinstance(center, RowCenters):
@@ -68,10 +68,7 @@ def gather_weights(part: MGCNDNS, shard: Shard, network: MGCNDNS) -> None:
     """Copy the weights of all processes' parts into a whole network; collective."""
     divided = divided_parameters(part)
     for name, parameter in divided.items():
-        if name == "magnitude":
-            joined = shard.world.gather_rows(parameter, shard.pair_blocks.counts)
-        else:
-            joined = shard.by_sample(parameter)
+        joined = shard.by_pair(parameter) if name == "magnitude" else shard.by_sample(parameter)
         getattr(network.graph_learning, name).copy_(joined)
     shared = {
         name: parameter
@@ -112,6 +109,4 @@ def take_rows(matrix: Tensor, rows: Tensor) -> Tensor:
 
 
 def _own_rows(name: str, parameter: Tensor, shard: Shard) -> Tensor:
-    if name == "magnitude":
-        return parameter[shard.pair_blocks.slice_of(shard.world.rank)]
-    return parameter.index_select(0, shard.samples)
+    return parameter.index_select(0, shard.pairs if name == "magnitude" else shard.samples)
