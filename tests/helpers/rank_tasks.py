@@ -34,10 +34,14 @@ from manyview.errors import InputError, ProcessError
 from manyview.graphs import approximate, inverted_file, neighbors
 from manyview.graphs.cached_neighbors import cached_neighbors
 from manyview.graphs.sharding import shard_support
+from manyview.graphs.support import GraphSupport
 from manyview.layers.node_selection import NodeSelection
+from manyview.layers.propagation import diffuse_rows
 from manyview.layers.sparse_product import propagate
 from manyview.network.prepared import prepare_inputs
 from manyview.network.resume import checkpoints
+from manyview.self_training import label_propagation
+from manyview.self_training.pseudo_labels import PseudoLabeler
 from manyview.system.config import config_context
 
 
@@ -184,6 +188,40 @@ def draw(world: World, owners: np.ndarray, width: int) -> tuple[np.ndarray, floa
     like = torch.empty(len(places), width)
     rows = uniform_rows(like, generator, torch.from_numpy(places), len(owners))
     return rows.numpy(), torch.rand(1, generator=generator).item()
+
+
+def make_pseudo_labels(
+    world: World, predictions: np.ndarray, y_encoded: np.ndarray, graphs: list[Any]
+) -> Any:
+    return PseudoLabeler()(
+        predictions, y_encoded, graphs[:1], early_fusion_graph=graphs[1], world=world
+    )
+
+
+def propagate_shared(
+    world: World, predictions: np.ndarray, y_encoded: np.ndarray, graphs: list[Any]
+) -> np.ndarray:
+    own = [graph[label_propagation.own_rows(graph.shape[0], world)] for graph in graphs]
+    return label_propagation.propagate(predictions, y_encoded, own, np.ones(1), world=world)
+
+
+def diffuse_shared(
+    world: World, graph: Any, features: np.ndarray, center: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
+    """Diffuse features over a graph, each process some of them."""
+    support = GraphSupport.from_graphs([graph])
+    weights = support.weights_of(graph).double()
+    diffused = diffuse_rows(
+        support,
+        weights,
+        torch.from_numpy(features),
+        torch.from_numpy(center),
+        torch.from_numpy(rows),
+        n_steps=3,
+        alpha=0.1,
+        world=world,
+    )
+    return diffused.numpy()
 
 
 def _parameter(values: np.ndarray) -> Tensor:

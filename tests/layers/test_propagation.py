@@ -99,3 +99,13 @@ def test_wide_sparse_features_never_become_dense(on_support, features, monkeypat
     diffuse_rows(*on_support, given, features.mean(dim=0), torch.tensor([0, 1]), **SETTINGS)
     with pytest.raises(AssertionError, match="made dense"):
         diffuse_rows(*on_support, given, None, torch.arange(12), **SETTINGS)
+
+
+@pytest.mark.parametrize("n_ranks", [2, 4])
+@pytest.mark.parametrize("n_features", [3, 6])  # of four processes, one has none
+def test_processes_that_share_the_features_diffuse_as_one(ranks, graph, rng, n_ranks, n_features):
+    features, rows = rng.normal(size=(12, n_features)), np.array([1, 2, 4, 7, 8, 10])
+    task = renormalize(graph), features, features.mean(axis=0), rows
+    (alone,) = ranks.run("diffuse_shared", 1, *task)
+    for shared in ranks.run("diffuse_shared", n_ranks, *task):
+        np.testing.assert_allclose(shared, alone, rtol=1e-14)

@@ -7,15 +7,17 @@ from scipy import sparse
 
 from manyview.errors import InputError
 from manyview.network.losses import distillation_loss
+from manyview.self_training.label_propagation import (
+    assortativity,
+    mean_assortativity,
+    propagate,
+    without_loops,
+)
 from manyview.self_training.pseudo_labels import (
     MIN_WEIGHT,
     PseudoLabeler,
     align_class_prior,
-    assortativity,
     estimate_class_prior,
-    mean_assortativity,
-    propagate,
-    without_loops,
 )
 
 PRIOR_STRENGTH = PseudoLabeler().prior_strength
@@ -326,3 +328,26 @@ def test_wrong_parameters_are_refused(parameters, message):
     with pytest.raises(InputError, match=message) as refusal:
         PseudoLabeler(**parameters).check("pseudo_labeler")
     assert refusal.value.parameter == f"pseudo_labeler__{next(iter(parameters))}"
+
+
+@pytest.mark.parametrize("n_ranks", [2, 3])
+def test_processes_that_share_the_rows_make_the_pseudo_labels_of_one(ranks, n_ranks):
+    graphs = [random_graph(seed=seed) for seed in (1, 2)]
+    predictions, y_encoded = random_predictions(), some_labels()
+    alone = PseudoLabeler()(predictions, y_encoded, graphs[:1], early_fusion_graph=graphs[1])
+    for shared in ranks.run("make_pseudo_labels", n_ranks, predictions, y_encoded, graphs):
+        assert np.allclose(shared.targets, alone.targets, atol=1e-7)
+        assert np.allclose(shared.weights, alone.weights, atol=1e-7)
+        assert np.allclose(shared.graph_weights, alone.graph_weights, atol=1e-12)
+        assert np.allclose(shared.agreement, alone.agreement, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_ranks", [2, 4])
+def test_processes_that_share_the_rows_propagate_as_one(ranks, n_ranks):
+    graph = random_graph().toarray()
+    graph[0] = graph[:, 0] = 0.0  # a sample without neighbors
+    graphs = [sparse.csr_array(graph)]
+    predictions, y_encoded = random_predictions(), some_labels()
+    alone = propagate(predictions, y_encoded, graphs, np.ones(1))
+    for shared in ranks.run("propagate_shared", n_ranks, predictions, y_encoded, graphs):
+        assert np.array_equal(shared, alone)

@@ -14,6 +14,7 @@ from manyview.base.parameters import Group, group_of
 from manyview.data.labels import UNKNOWN
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
+from manyview.distributed.world import world
 from manyview.errors import CalibrationWarning, InputError, warn_user
 from manyview.estimators.calibration import InterruptedFitError
 from manyview.estimators.cross_fit import (
@@ -237,15 +238,18 @@ class ManyviewClassifier(NetworkClassifier):
         if self.label_audit is None:
             return y_encoded, None
         rows = np.flatnonzero(y_encoded != UNKNOWN)
-        propagated = partial(propagated_features, prepared.teacher_inputs, prepared.graph_weights)
-        features = propagated(rows)
         others = np.flatnonzero(y_encoded == UNKNOWN)
-        others = np.random.default_rng(0).permutation(others)[:N_UNLABELED]
+        others = np.sort(np.random.default_rng(0).permutation(others)[:N_UNLABELED])
+        inputs = prepared.teacher_inputs
+        propagated = partial(propagated_features, inputs, prepared.graph_weights)
+        is_dense = len(rows) >= inputs.features.shape[1]  # then further rows cost nothing
+        found = propagated(np.concatenate([rows, others]) if is_dense else rows, world())
+        features, of_others = found[: len(rows)], found[len(rows) :]
         issues = self.label_issues_ = audit_labels(
             features.cpu().numpy(),
             rows,
             y_encoded[rows],
-            lambda: propagated(np.sort(others)).cpu().numpy(),
+            lambda: (of_others if is_dense else propagated(others)).cpu().numpy(),
         )
         if self.label_audit == "report":
             return y_encoded, features

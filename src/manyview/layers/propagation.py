@@ -5,6 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from manyview.distributed.blocks import even_blocks
+from manyview.distributed.world import ALONE, World
 from manyview.graphs.support import GraphSupport
 from manyview.layers.graph_convolution import Center, RowCenters
 from manyview.layers.sparse_product import propagate
@@ -54,11 +56,13 @@ def diffuse_rows(
     *,
     n_steps: int,
     alpha: float,
+    world: World = ALONE,
 ) -> Tensor:
     """Diffuse the features and return some rows of the result: (P X)[rows].
 
     When there are fewer rows than features, P itself is computed on these rows, one column per
-    row since P is symmetric; sparse features then stay sparse.
+    row since P is symmetric; sparse features then stay sparse. Otherwise each process of `world`
+    diffuses some of the features; it is then collective.
 
     Shapes
     ------
@@ -74,13 +78,18 @@ def diffuse_rows(
         n_columns = min(BLOCK_COLUMNS, max(16, BLOCK_VALUES // len(dense)))
         offsets = center.dense() if isinstance(center, RowCenters) else center
         found = []
-        for start in range(0, dense.shape[1], n_columns):
-            columns = slice(start, start + n_columns)
+        blocks = even_blocks(dense.shape[1], world.size)
+        own = blocks.slice_of(world.rank)
+        for start in range(own.start, own.stop, n_columns):
+            columns = slice(start, min(start + n_columns, own.stop))
             signal = dense[:, columns]
             if offsets is not None:
                 signal = signal - offsets[..., columns]
             found.append(diffuse(support, graph, signal, **settings)[rows])
-        return torch.cat(found, dim=1)
+        if not world.is_shared:
+            return torch.cat(found, dim=1)
+        of_own = torch.cat([dense.new_empty(0, len(rows)), *(one.t() for one in found)])
+        return world.gather_rows(of_own, blocks.counts).t().contiguous()
     found = []
     for block in rows.split(BLOCK_COLUMNS):
         indicator = torch.zeros(support.n_samples, len(block)).to(graph)

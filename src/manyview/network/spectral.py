@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from manyview.callbacks.context import FitContext
 from manyview.data.labels import UNKNOWN
+from manyview.distributed.world import ALONE, World
 from manyview.graphs.support import GraphSupport
 from manyview.layers.fusion import weigh_views
 from manyview.layers.graph_convolution import Center, GraphConvolution
@@ -72,11 +73,14 @@ class SpectralRegression:
     n_steps: int
     alpha: float
 
-    def diffused(self, rows: np.ndarray) -> Tensor:
-        """Return the diffused features Xbar of some samples: [row, feature]."""
+    def diffused(self, rows: np.ndarray, world: World = ALONE) -> Tensor:
+        """Return the diffused features Xbar of some samples: [row, feature].
+
+        The processes of `world` share it; it is then collective.
+        """
         places = torch.from_numpy(rows).to(self.graph.device)
         inputs = self.support, self.graph, self.features, self.center
-        return diffuse_rows(*inputs, places, n_steps=self.n_steps, alpha=self.alpha)
+        return diffuse_rows(*inputs, places, n_steps=self.n_steps, alpha=self.alpha, world=world)
 
     def fit(
         self,
@@ -160,10 +164,13 @@ def linear_probabilities(
 
 
 def propagated_features(
-    inputs: NetworkInputs, graph_weights: np.ndarray, rows: np.ndarray
+    inputs: NetworkInputs, graph_weights: np.ndarray, rows: np.ndarray, world: World = ALONE
 ) -> Tensor:
-    """Return what the regression of `linear_probabilities` sees of some samples: [row, feature]."""
-    return _spectral_regression(inputs, graph_weights).diffused(rows)
+    """Return what the regression of `linear_probabilities` sees of some samples: [row, feature].
+
+    The processes of `world` share it; it is then collective.
+    """
+    return _spectral_regression(inputs, graph_weights).diffused(rows, world)
 
 
 def _spectral_regression(inputs: NetworkInputs, graph_weights: np.ndarray) -> SpectralRegression:

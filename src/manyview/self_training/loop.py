@@ -131,6 +131,7 @@ def self_train(
                 prepared.view_graphs,
                 class_weight,
                 early_fusion_graph=prepared.early_fusion_graph,
+                world=world(),
             )
         inputs = prepared.inputs if is_final or is_warm else prepared.teacher_inputs
         own = _generator_of_stage(generator, number)

@@ -17,11 +17,17 @@ import numpy as np
 from scipy import sparse, stats
 
 from manyview.base.parameters import ParameterGroup
-from manyview.layers.sparse_product import multiply_rows
+from manyview.distributed.world import ALONE, World
 from manyview.numerics import normalize_rows
+from manyview.self_training.label_propagation import (
+    assortativity,
+    mean_assortativity,
+    own_rows,
+    propagate,
+    without_loops,
+)
 from manyview.validation import Choice, Constraint, Number, WholeNumber
 
-ROUNDING = 1e-9
 MIN_WEIGHT = 1e-3  # of a view's graph, so that the next network can still find it useful
 
 
@@ -128,8 +134,11 @@ class PseudoLabeler(ParameterGroup):
         class_weight: np.ndarray | None = None,
         *,
         early_fusion_graph: sparse.csr_array | None = None,
+        world: World = ALONE,
     ) -> PseudoLabels:
         """Clean the predictions of a model into pseudo-labels.
+
+        The processes of `world` share it, each with some rows of the graphs; it is then collective.
 
         Shapes
         ------
@@ -139,12 +148,16 @@ class PseudoLabeler(ParameterGroup):
         class_weight : [class]
         """
         fused = [] if early_fusion_graph is None else [early_fusion_graph]
-        graphs = [without_loops(graph) for graph in (*view_graphs, *fused)]
+        rows = own_rows(len(probabilities), world)
+        graphs = [without_loops(graph, rows) for graph in (*view_graphs, *fused)]
         predictions = probabilities.astype(np.float64)
         if self.class_prior == "labels":
-            predictions = self._aligned(probabilities, predictions, y_encoded, graphs)
+            predictions = self._aligned(probabilities, predictions, y_encoded, graphs, world)
         agreement = np.array(
-            [assortativity(graph, predictions) if self.weigh_views else 1.0 for graph in graphs]
+            [
+                assortativity(graph, predictions, world) if self.weigh_views else 1.0
+                for graph in graphs
+            ]
         )
         graph_weights = np.maximum(agreement, MIN_WEIGHT)
         graph_weights /= graph_weights.sum()
@@ -155,6 +168,7 @@ class PseudoLabeler(ParameterGroup):
             graph_weights,
             smoothing=self.smoothing,
             n_steps=self.n_steps,
+            world=world,
         )
         confidence = predictions.max(axis=1) ** self.confidence_power
         weights = np.where(y_encoded >= 0, 0.0, confidence)
@@ -174,12 +188,13 @@ class PseudoLabeler(ParameterGroup):
         predictions: np.ndarray,
         y_encoded: np.ndarray,
         graphs: Sequence[sparse.csr_array],
+        world: World,
     ) -> np.ndarray:
         """Align the class sizes, unless neighbors would then agree less on the class."""
         prior = estimate_class_prior(probabilities, y_encoded, strength=self.prior_strength)
         aligned = align_class_prior(probabilities, prior)
-        loss = mean_assortativity(graphs, predictions) - mean_assortativity(graphs, aligned)
-        return aligned if loss <= self.max_assortativity_loss else predictions
+        before, after = (mean_assortativity(graphs, one, world) for one in (predictions, aligned))
+        return aligned if before - after <= self.max_assortativity_loss else predictions
 
 
 def estimate_class_prior(
@@ -246,93 +261,3 @@ def align_class_prior(
         weights *= (prior / means) ** 0.7  # the whole step may overshoot where rows are certain
         aligned = normalize_rows(given * weights)
     return aligned
-
-
-def assortativity(graph: sparse.csr_array, probabilities: np.ndarray) -> float:
-    """Measure how often neighbors have one class: 1 always, 0 as often as by chance.
-
-        (e - a) / (1 - a)
-        e = sum_ij A_ij p_i . p_j / sum_ij A_ij,   a = |sum_i d_i p_i / sum_i d_i|^2
-
-    Newman's assortativity coefficient (Mixing patterns in networks, 2003), of probabilities. A
-    noise view links samples regardless of their class and has about 0, whatever the labels. A
-    graph without edges has 0.
-
-    Shapes
-    ------
-    graph : [sample, sample], no self-loops
-    probabilities : [sample, class]
-
-    Examples
-    --------
-    >>> pairs = sparse.csr_array(np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]]))
-    >>> assortativity(pairs, np.repeat(np.eye(2), 2, axis=0))
-    1.0
-    """
-    degrees = np.asarray(graph.sum(axis=1)).ravel()
-    total = degrees.sum()
-    if total <= 0:
-        return 0.0
-    observed = float(np.sum(probabilities * multiply_rows(graph, probabilities)) / total)
-    chance = float(np.sum((degrees @ probabilities / total) ** 2))
-    if chance >= 1 - ROUNDING:  # there is one class only
-        return 0.0
-    return max((observed - chance) / (1 - chance), 0.0)
-
-
-def mean_assortativity(graphs: Sequence[sparse.csr_array], probabilities: np.ndarray) -> float:
-    """Average the assortativity of the likeliest classes over the graphs.
-
-    Shapes
-    ------
-    graphs : [sample, sample] each, no self-loops
-    probabilities : [sample, class]
-    """
-    predictions = np.eye(probabilities.shape[1])[probabilities.argmax(axis=1)]
-    return float(np.mean([assortativity(graph, predictions) for graph in graphs]))
-
-
-def propagate(
-    probabilities: np.ndarray,
-    y_encoded: np.ndarray,
-    graphs: Sequence[sparse.csr_array],
-    graph_weights: np.ndarray,
-    *,
-    smoothing: float = 0.5,
-    n_steps: int = 10,
-) -> np.ndarray:
-    """Propagate predictions over the weighted sum of the graphs; known labels stay certain.
-
-        F <- s D^-1 A F + (1 - s) P,   A = sum_v w_v A_v
-
-    Shapes
-    ------
-    probabilities : [sample, class]
-    y_encoded : [sample], class numbers, -1 where unknown
-    graphs : [sample, sample] each, no self-loops
-    graph_weights : [graph]
-    returns : [sample, class], rows sum to 1
-    """
-    own = probabilities.astype(np.float64)
-    labeled = np.flatnonzero(y_encoded >= 0)
-    own[labeled] = np.eye(own.shape[1])[y_encoded[labeled]]
-    weighted = list(zip(graphs, graph_weights.tolist(), strict=True))
-    degrees = sum(weight * np.asarray(graph.sum(axis=1)).ravel() for graph, weight in weighted)
-    is_isolated = np.asarray(degrees) <= 0
-    inverse = 1.0 / np.where(is_isolated, 1.0, degrees)
-    propagated = own
-    for _ in range(n_steps):
-        received = np.zeros_like(own)
-        for graph, weight in weighted:
-            received += weight * multiply_rows(graph, propagated)
-        received *= inverse[:, None]
-        received[is_isolated] = own[is_isolated]
-        propagated = smoothing * received + (1 - smoothing) * own
-    return normalize_rows(propagated)
-
-
-def without_loops(graph: sparse.csr_array) -> sparse.csr_array:
-    """Return the graph without its self-loops."""
-    off = sparse.csr_array(graph - sparse.diags_array(graph.diagonal()))
-    off.eliminate_zeros()
-    return off
