@@ -106,7 +106,8 @@ def speed() -> str:
         f"{ratio(training[ONE] / training[TWO])} times as fast as one, and make the whole fit "
         f"{ratio(whole[ONE] / whole[TWO])} times as fast; one process with two threads makes it "
         f"{ratio(whole[ONE] / whole[THREADS])} times as fast. What is neither search nor training, "
-        f"{seconds(_rest(rows[ONE]))} here, every process repeats."
+        f"{seconds(_rest(rows[ONE]))} here and {seconds(_rest(rows[TWO]))} with two processes, is "
+        "mostly repeated by every process."
     )
 
 
