@@ -19,7 +19,7 @@ demo: .venv/.installed-core  ## install, then label 1,797 digits from 2% of thei
 	@echo "Open runs/demo/report.html in a browser."
 
 test: .venv/.installed-dev  ## run all tests except the slow ones; real data from MANYVIEW_DATA
-	$(PYTEST) $(if $(WITHOUT_CORE),$(CORE:%=--ignore=tests/%))
+	$(PYTEST)
 
 soak: .venv/.installed-dev  ## attack it at length; SEED, COUNT (cases of each), RECORD=1 and ONLY="NAME ..."
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.soak $(ONLY) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--cases $(COUNT)) $(if $(RECORD),--record)
