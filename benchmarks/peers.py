@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from formatting import cell, table
+from formatting import and_list, cell, table
 from peer_fit import DATA_FOLDER, PREDICTIONS
 from scipy import sparse
 from scipy.io import savemat
@@ -112,7 +112,7 @@ def run(dataset, method, label_ratio, seed):
     return scores(predictions, codes, ~known)
 
 
-def accuracies():
+def percentages(field):
     """Percentages of all seeds by (data set, label ratio), then by method, the default's too."""
     found = defaultdict(lambda: defaultdict(dict))
     own = [
@@ -126,13 +126,13 @@ def accuracies():
     for record in [*own, *read(RECORDS)]:
         if record["seed"] in SEEDS:
             place = record["dataset"], record["label_ratio"]
-            found[place][record["method"]][record["seed"]] = 100 * record["accuracy"]
+            found[place][record["method"]][record["seed"]] = 100 * record[field]
     return found
 
 
-def peers_table():
-    """Mean accuracy (sd) by data set, label ratio and method; empty where there is no record."""
-    found = accuracies()
+def peers_table(field="accuracy"):
+    """Mean percentage (sd) by data set, label ratio and method; empty where there is no record."""
+    found = percentages(field)
     rows = [
         [
             dataset_title(name),
@@ -143,6 +143,30 @@ def peers_table():
         if any(one in found[name, ratio] for one in CLONES)
     ]
     return table(["data set", "labels", *TITLES.values()], rows, n_words=2) if rows else NOTHING
+
+
+def sentence():
+    """Say where the default is behind one of the methods, on the splits that both have."""
+    behind, n_rows = [], 0
+    for (name, ratio), by_method in percentages("accuracy").items():
+        own = by_method.get("manyview", {})
+        gaps = {}
+        for one in CLONES:
+            seeds = sorted(set(own) & set(by_method.get(one, {})))
+            if seeds:
+                gaps[one] = float(np.mean([by_method[one][seed] - own[seed] for seed in seeds]))
+        n_rows += bool(gaps)
+        behind += [
+            f"{dataset_title(name)} with {ratio:.0%} labels ({TITLES[one]} has {gap:.1f} points "
+            "more)"
+            for one, gap in gaps.items()
+            if gap > 0
+        ]
+    if not n_rows:
+        return ""
+    where = f", and behind on {and_list(behind)}" if behind else ""
+    n_ahead = n_rows - len({text.partition(" (")[0] for text in behind})
+    return f"Split by split, manyview is ahead of both in {n_ahead} of {n_rows} rows{where}."
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ import labeling_page
 import learning_rates
 import numpy as np
 import paper_rows
+import peers
 import promises
 import pseudo_label_parts
 import replication
@@ -262,6 +263,13 @@ def shares_page():
             gaps=label_shares.gaps_table(shares),
             balanced=folds["balanced_accuracy"],
             macro_f1=folds["macro_f1"],
+            peers=peers.peers_table(),
+            peers_sentence=peers.sentence(),
+            peers_folds="\n\n".join(
+                fold(name[0].upper() + name[1:], peers.peers_table(field))
+                for field, name in SCORES.items()
+                if field != "accuracy"
+            ),
             kdd99=kdd99.kdd99_table(),
             estimates=estimates.estimate_table(),
             estimates_summary=estimates.sentence(),
