@@ -5,7 +5,7 @@ WORKERS ?= auto
 BIN := .venv/bin
 # Python compiles what it imports; compiling all that is installed takes a minute.
 INSTALL := $(BIN)/python -m pip install -q --no-compile -c constraints.txt
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --maxprocesses 4
 CORE := layers graphs network self_training data # measured by `make coverage`
 
 .PHONY: help demo test soak coverage check build browser docs bench bench-1m clean
