@@ -87,14 +87,10 @@ def test_without_metis_blocks_are_used_and_one_line_says_so(rng, monkeypatch, ca
         return original(name, *rest, **options)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
+    partition._say_that_metis_is_missing.cache_clear()
+    partition_nodes(support, TWO)
     found = partition_nodes(support, TWO)
     assert torch.equal(found.places, torch.arange(support.n_samples))
     shown = capsys.readouterr().err
     assert shown.count("\n") == 1
     assert "pip install 'manyview[scale]'" in shown
-
-
-def test_more_edges_than_metis_can_count_are_divided_into_blocks(rng, monkeypatch):
-    support = clustered_support(rng)
-    monkeypatch.setattr(partition, "MAX_EDGES", support.n_edges - 1)
-    assert torch.equal(partition_nodes(support, TWO).places, torch.arange(support.n_samples))

@@ -1,6 +1,7 @@
 """Divide the nodes of a support among processes, so that few edges go from one to another."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import torch
@@ -12,7 +13,6 @@ from manyview.graphs.support import GraphSupport
 from manyview.system.progress import show_message
 
 MIN_NODES = 1000  # that METIS divides; in fewer there is little to exchange
-MAX_EDGES = 2**31 - 1  # METIS counts them in 32 bits
 SEED = 0
 
 
@@ -62,8 +62,8 @@ class Partition:
 def partition_nodes(support: GraphSupport, world: World) -> Partition:
     """Divide a support so that all processes have nearly as many edges; collective.
 
-    METIS cuts few of them (extra `scale`). Without it, and where a support is small or too large
-    for it, each process has a block of places, most of whose neighbors are near.
+    METIS cuts few of them (extra `scale`). Without it, and in a small support, each process has a
+    block of places, many of whose neighbors are near.
     """
     owners = world.from_first(lambda: _owners(support, world.size))
     if owners is None:
@@ -72,16 +72,21 @@ def partition_nodes(support: GraphSupport, world: World) -> Partition:
 
 
 def _owners(support: GraphSupport, n_processes: int) -> np.ndarray | None:
-    if support.n_samples < MIN_NODES or support.n_edges > MAX_EDGES:
+    if support.n_samples < MIN_NODES:
         return None
     try:
         return fewest_cut(support, n_processes)
     except ImportError:
-        show_message(
-            "pymetis is not installed, so neighbors are often in different processes, which then "
-            "exchange more. Install it with: pip install 'manyview[scale]'."
-        )
+        _say_that_metis_is_missing()
         return None
+
+
+@cache  # a fit divides the samples for every network
+def _say_that_metis_is_missing() -> None:
+    show_message(
+        "pymetis is not installed, so neighbors are often in different processes, which then "
+        "exchange more. Install it with: pip install 'manyview[scale]'."
+    )
 
 
 def fewest_cut(support: GraphSupport, n_parts: int) -> np.ndarray:
