@@ -166,7 +166,10 @@ def sentence():
         return ""
     where = f", and behind on {and_list(behind)}" if behind else ""
     n_ahead = n_rows - len({text.partition(" (")[0] for text in behind})
-    return f"Split by split, manyview is ahead of both in {n_ahead} of {n_rows} rows{where}."
+    return (
+        f"Split by split, manyview is ahead of those that have run in {n_ahead} of {n_rows} "
+        f"rows{where}."
+    )
 
 
 if __name__ == "__main__":

@@ -172,9 +172,12 @@ def test_table_shows_the_default_where_both_have_records(tmp_path, monkeypatch):
         "| digits | 1% | 70.0 (15.8) |  | 90.0, n = 1 |",
         "| digits | 10% |  | 25.0, n = 1 |  |",
     ]
-    assert peers.sentence() == "Split by split, manyview is ahead of both in 1 of 1 rows."
+    assert (
+        peers.sentence()
+        == "Split by split, manyview is ahead of those that have run in 1 of 1 rows."
+    )
     peers.OWN_RECORDS.write_text(json.dumps(own | {"accuracy": 0.4}) + "\n")
     assert peers.sentence() == (
-        "Split by split, manyview is ahead of both in 0 of 1 rows, and behind on digits with 1% "
-        "labels (IMvGCN has 10.0 points more)."
+        "Split by split, manyview is ahead of those that have run in 0 of 1 rows, and behind on "
+        "digits with 1% labels (IMvGCN has 10.0 points more)."
     )
