@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy import sparse
 
 from manyview.data.views import MultiView
 from manyview.estimators.fit_memory import memory_of_fit
 from manyview.estimators.manyview import ManyviewClassifier
 from manyview.estimators.mgcn_dns import MGCNDNSClassifier
+from manyview.graphs import support as support_module
+from manyview.graphs.support import GraphSupport
 from manyview.system import scratch
 from manyview.system.config import config_context
 
@@ -46,3 +49,23 @@ def test_the_estimate_knows_that_memory_moves_to_disk(tmp_path):
     needed = memory_of_fit(views, n_neighbors=10, **settings)
     with config_context(scratch_dir=tmp_path):
         assert memory_of_fit(views, n_neighbors=10, **settings) < 0.8 * needed
+
+
+def test_the_edges_of_all_graphs_are_on_disk(rng, tmp_path, monkeypatch):
+    moved = []
+
+    def on_disk(array):
+        moved.append(scratch.on_disk(array))
+        return moved[-1]
+
+    monkeypatch.setattr(scratch, "MIN_BYTES", 1)
+    monkeypatch.setattr(support_module, "on_disk", on_disk)
+    graph = sparse.csr_array(sparse.random_array((50, 50), density=0.1, rng=rng))
+    expected = GraphSupport.from_graphs([graph + graph.T])
+    with config_context(scratch_dir=tmp_path):
+        found = GraphSupport.from_graphs([graph + graph.T])
+    assert all(isinstance(array.base, np.memmap) for array in moved[-6:])
+    places = {array.ctypes.data for array in moved}
+    for name in ("columns", "pairs", "upper_rows", "upper_columns"):
+        assert getattr(found, name).data_ptr() in places
+        assert torch.equal(getattr(found, name), getattr(expected, name))

@@ -48,7 +48,7 @@ def worker():
     worker.stop()
 
 
-def wait_until(condition, seconds=30.0):
+def wait_until(condition, seconds=120.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"

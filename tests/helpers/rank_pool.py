@@ -7,6 +7,7 @@ runs in each of them. Its result must be made of numpy arrays and plain values.
 import multiprocessing
 import traceback
 import warnings
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,8 @@ class RankPool:
 
     def close(self) -> None:
         for connection in self.connections:
-            connection.send(None)
+            with suppress(OSError):  # of a process that has ended
+                connection.send(None)
         for process in self.processes:
             process.join(SECONDS)
             if process.is_alive():

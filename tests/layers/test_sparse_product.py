@@ -8,6 +8,7 @@ import torch
 from scipy import sparse
 
 from manyview.graphs.support import GraphSupport
+from manyview.layers import sparse_product
 from manyview.layers.sparse_product import (
     by_place,
     by_sample,
@@ -93,6 +94,18 @@ def test_gradient_of_a_pair_is_a_literal_sum_over_its_directions(
     for i, j, pair in zip(support.rows, support.columns, support.pairs, strict=True):
         expected[pair] += sum(incoming[i, f] * hidden[j, f] for f in range(N_FEATURES))
     torch.testing.assert_close(gradient, expected)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, N_FEATURES])
+def test_gradient_of_a_pair_does_not_depend_on_the_columns_at_a_time(
+    tiny_graph, hidden, incoming, monkeypatch, n_columns
+):
+    support, weights = tiny_graph.support, tiny_graph.weights.requires_grad_()
+    product = propagate(support, weights, hidden)
+    (expected,) = torch.autograd.grad(product, weights, incoming, retain_graph=True)
+    monkeypatch.setattr(sparse_product, "BLOCK_VALUES", 2 * n_columns * N_NODES)
+    (found,) = torch.autograd.grad(product, weights, incoming)
+    torch.testing.assert_close(found, expected)
 
 
 def test_product_on_a_support_of_loops_alone_scales_the_rows(hidden):
@@ -272,4 +285,4 @@ def test_product_of_placed_samples_is_that_of_their_places(tiny_graph, reordered
 def test_products_on_torchs_threads_are_those_of_scipy(rng):
     graph = sparse.random_array((300, 200), density=0.05, rng=rng, format="csr")
     values = rng.normal(size=(200, 7))
-    np.testing.assert_array_equal(multiply_rows(graph, values), graph @ values)
+    np.testing.assert_allclose(multiply_rows(graph, values), graph @ values, rtol=1e-12, atol=1e-14)

@@ -90,11 +90,12 @@ def neighbor_graph(
     is_edge = found.indices != NO_NEIGHBOR
     starts = np.concatenate([[0], np.cumsum(is_edge.sum(axis=1))])
     columns = found.indices[is_edge].astype(np.int32)
+    ones = np.ones(len(columns), dtype=np.int8)  # a byte per edge until the graph is made
     directed = sparse.csr_array(
-        (np.ones(len(columns)), columns, starts.astype(np.int32)), shape=(n_samples, n_samples)
+        (ones, columns, starts.astype(np.int32)), shape=(n_samples, n_samples)
     )
     graph = directed.maximum(directed.T) if symmetry == "union" else directed.minimum(directed.T)
-    graph = sparse.csr_array(graph)
+    graph = sparse.csr_array(graph).astype(np.float64)
     if min_common_neighbors > 0:
         graph = _pruned(graph, min_common_neighbors)
     graph.eliminate_zeros()

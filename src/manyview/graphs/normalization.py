@@ -21,13 +21,17 @@ def renormalize(graph: sparse.csr_array, present: np.ndarray | None = None) -> s
     array([[0.5, 0.5],
            [0.5, 0.5]])
     """
-    own = sparse.diags_array(graph.diagonal())
     loops = np.ones(graph.shape[0]) if present is None else present.astype(np.float64)
-    with_loops = sparse.csr_array(graph - own + sparse.diags_array(loops))
-    with_loops.eliminate_zeros()
-    inverse_root = sparse.diags_array(_inverse_roots(np.asarray(with_loops.sum(axis=1)).ravel()))
-    renormalized = sparse.csr_array(inverse_root @ with_loops @ inverse_root)
+    own = graph.diagonal()
+    if own.any():
+        graph = sparse.csr_array(graph - sparse.diags_array(own))
+    renormalized = sparse.csr_array(graph + sparse.diags_array(loops))
+    renormalized.eliminate_zeros()
     renormalized.sort_indices()
+    roots = _inverse_roots(np.asarray(renormalized.sum(axis=1)).ravel())
+    # In place, because a graph may take much of the memory.
+    renormalized.data *= np.repeat(roots, np.diff(renormalized.indptr))
+    renormalized.data *= roots[renormalized.indices]
     return renormalized
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from manyview.distributed.shard import Shard
 from manyview.graphs.view_masks import ViewMasks, find_view_masks
+from manyview.system.scratch import on_disk
 
 REORDERED_FROM = 20_000  # samples; the features of fewer fit the processor's cache
 
@@ -92,7 +93,9 @@ class GraphSupport:
         upper = sparse.csr_array((numbers, upper_columns, starts), shape=pattern.shape)
         pairs[rows > columns] = upper.tocsc().data
         parts = (pattern.indptr, columns, pairs, starts, upper_rows, upper_columns)
-        support = cls(*(torch.from_numpy(part.astype(integer, copy=False)) for part in parts))
+        support = cls(
+            *(torch.from_numpy(on_disk(part.astype(integer, copy=False))) for part in parts)
+        )
         if order is None:
             return support
         return replace(support, order=torch.from_numpy(order.astype(integer)))

@@ -12,7 +12,8 @@ from torch import Tensor
 from manyview.graphs.support import GraphSupport
 from manyview.layers.sharded import with_neighbors
 
-BLOCK_ROWS = 2**18  # of dot products on pairs at a time; bounds the memory
+# Of dot products on pairs: rows, and values of both sides, at a time; they bound the memory.
+BLOCK_ROWS, BLOCK_VALUES = 2**18, 2**28
 
 
 def propagate(
@@ -114,7 +115,7 @@ def csr_tensor(row_starts: Tensor, columns: Tensor, values: Tensor, shape: Any) 
 
 
 def multiply_rows(graph: sparse.csr_array, values: np.ndarray) -> np.ndarray:
-    """Compute `graph @ values` of scipy and numpy on torch's threads, with the same result.
+    """Compute `graph @ values` of scipy and numpy on torch's threads, up to rounding.
 
     Examples
     --------
@@ -250,10 +251,20 @@ def _multiply(matrix: Tensor, hidden: Tensor) -> Tensor:
 
 def _dots_on_pairs(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor:
     """Compute L_i . R_j + L_j . R_i for each pair of nodes, L_i . R_i for each loop: [pair]."""
-    rows = left.abs().amax(dim=1).nonzero().squeeze(1)  # a tenth of the time of any()
+    lowest, highest = left.aminmax(dim=1)  # a tenth of the time of any()
+    rows = ((lowest != 0) | (highest != 0)).nonzero().squeeze(1)
     if 2 * len(rows) < len(left):
         return _dots_of_rows(support, left, right, rows)
     dots = left.new_zeros(support.n_pairs)
+    n_columns = max(1, BLOCK_VALUES // max(1, 2 * len(left)))
+    for one, other in zip(left.split(n_columns, 1), right.split(n_columns, 1), strict=True):
+        _add_dots_of_ends(support, one, other, dots)
+    torch.linalg.vecdot(left, right, out=dots[support.n_undirected :])
+    return dots
+
+
+def _add_dots_of_ends(support: GraphSupport, left: Tensor, right: Tensor, dots: Tensor) -> None:
+    """Add L_i . R_j + L_j . R_i for each undirected edge."""
     swapped = torch.cat([right, left], dim=1)
     for start in range(0, len(left), BLOCK_ROWS):
         own = slice(start, start + BLOCK_ROWS)
@@ -266,8 +277,6 @@ def _dots_on_pairs(support: GraphSupport, left: Tensor, right: Tensor) -> Tensor
             torch.cat([left[own], right[own]], dim=1),
             swapped,
         )
-    torch.linalg.vecdot(left, right, out=dots[support.n_undirected :])
-    return dots
 
 
 def _dots_of_rows(support: GraphSupport, left: Tensor, right: Tensor, rows: Tensor) -> Tensor:
@@ -303,9 +312,7 @@ def _sampled(row_starts: Tensor, columns: Tensor, left: Tensor, right: Tensor) -
 def _sample_into(
     values: Tensor, row_starts: Tensor, columns: Tensor, left: Tensor, right: Tensor
 ) -> Tensor:
-    """Write the entries of L R^T that a CSR pattern lists over `values`, which are 0."""
+    """Add the entries of L R^T that a CSR pattern lists to `values`."""
     pattern = csr_tensor(row_starts, columns, values, (len(left), len(right)))
-    torch.sparse.sampled_addmm(
-        pattern, left.contiguous(), right.contiguous().t(), beta=0.0, out=pattern
-    )
+    torch.sparse.sampled_addmm(pattern, left.contiguous(), right.contiguous().t(), out=pattern)
     return values

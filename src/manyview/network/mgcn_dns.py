@@ -1,5 +1,6 @@
 """MGCN-DNS on one screen, Eq. (18): fuse, refine, select, convolve."""
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -103,35 +104,43 @@ class MGCNDNS(nn.Module):
         generator: torch.Generator | None = None,
     ) -> Tensor:
         """Run the layers; return the logits."""
-        last = self._placed_outputs(support, graph, features, center, generator)[-1]
-        return by_sample(support, last)
+        return by_sample(support, self._run_layers(support, graph, features, center, generator))
 
     def outputs(
         self, support: GraphSupport, graph: Tensor, features: Tensor, center: Center | None = None
     ) -> list[Tensor]:
         """Run the layers; return the output of each, the logits last."""
-        placed = self._placed_outputs(support, graph, features, center, None)
+        placed: list[Tensor] = []
+        self._run_layers(support, graph, features, center, keep=placed.append)
         return [by_sample(support, output) for output in placed]
 
-    def _placed_outputs(
+    def _run_layers(
         self,
         support: GraphSupport,
         graph: Tensor,
         features: Tensor,
         center: Center | None,
-        generator: torch.Generator | None,
-    ) -> list[Tensor]:
-        """Run the layers in the order of places, so that samples are reordered only once."""
+        generator: torch.Generator | None = None,
+        keep: Callable[[Tensor], None] = lambda _: None,
+    ) -> Tensor:
+        """Run the layers in the order of places, so that samples are reordered only once.
+
+        Returns the last output. Every output is given to `keep`, and otherwise freed where it is
+        used.
+        """
         edge_weights = support.on_edges(graph.detach())  # once for all layers
         first, *later = self.layers()
         messages = by_place(support, first.messages(features, center))
         support = support.placed
-        outputs = [propagate(support, graph, messages, edge_weights)]
+        output = propagate(support, graph, messages, edge_weights)
+        del messages
+        keep(output)
         for layer in later:
             dropped = self.dropout if self.training else 0.0
-            hidden = activate(outputs[-1], dropped, generator, support)
-            outputs.append(layer(support, graph, hidden, edge_weights=edge_weights))
-        return outputs
+            output = activate(output, dropped, generator, support)
+            output = layer(support, graph, output, edge_weights=edge_weights)
+            keep(output)
+        return output
 
     def layers(self) -> list[GraphConvolution]:
         """Return the convolutions, first to last."""

@@ -26,6 +26,7 @@ from manyview.self_training.label_propagation import (
     propagate,
     without_loops,
 )
+from manyview.system.scratch import on_disk
 from manyview.validation import Choice, Constraint, Number, WholeNumber
 
 MIN_WEIGHT = 1e-3  # of a view's graph, so that the next network can still find it useful
@@ -149,7 +150,7 @@ class PseudoLabeler(ParameterGroup):
         """
         fused = [] if early_fusion_graph is None else [early_fusion_graph]
         rows = own_rows(len(probabilities), world)
-        graphs = [without_loops(graph, rows) for graph in (*view_graphs, *fused)]
+        graphs = [on_disk(without_loops(graph, rows)) for graph in (*view_graphs, *fused)]
         predictions = probabilities.astype(np.float64)
         if self.class_prior == "labels":
             predictions = self._aligned(probabilities, predictions, y_encoded, graphs, world)
