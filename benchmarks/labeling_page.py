@@ -92,6 +92,50 @@ def datasets_table(records, mistakes, level):
     return table(["data set", *(TITLES[name] for name in groups)], rows)
 
 
+def queue_and_random(records, mistakes, level):
+    """Return {data set: (labels needed by the queue, by random choice)} in all stored runs."""
+    found = compared(records, level, mistakes, ("queue", "random"))
+    queue, random = (by_dataset(found[name]) for name in ("queue", "random"))
+    return {dataset: (queue[dataset], random[dataset]) for dataset in queue}
+
+
+def ratio_of(queue, random):
+    """Return the queue's mean over that of random choice; None where no run reaches the level."""
+    if set(queue) | set(random) == {None}:
+        return None
+    return float(np.mean(counted(queue)) / np.mean(counted(random)))
+
+
+def mean_ratio(records, mistakes, level):
+    """Return the mean of the data sets' ratios, and the number of data sets that have one."""
+    pairs = queue_and_random(records, mistakes, level).values()
+    ratios = [ratio for pair in pairs if (ratio := ratio_of(*pair)) is not None]
+    return (float(np.mean(ratios)) if ratios else None), len(ratios)
+
+
+def ratios_table(records):
+    """Return one row per data set: labels of the queue, of random choice, and their ratio."""
+    settings = [(mistakes, level) for mistakes in MISTAKES for level in LEVELS]
+    rows, means = {}, []
+    for setting in settings:
+        for dataset, (queue, random) in queue_and_random(records, *setting).items():
+            ratio = ratio_of(queue, random)
+            both = " / ".join(
+                f"≥ {np.mean(counted(one)):.0f}" if None in one else f"{np.mean(counted(one)):.0f}"
+                for one in (queue, random)
+            )
+            cells = rows.setdefault(dataset, {})
+            cells[setting] = both + (" (-)" if ratio is None else f" ({ratio:.2f})")
+        mean, n_datasets = mean_ratio(records, *setting)
+        means.append("" if mean is None else f"{mean:.2f} of {n_datasets}")
+    heads = [f"{level:.0%}, {mistakes:.0%} mistakes" for mistakes, level in settings]
+    body = [
+        [dataset_title(dataset), *(cells.get(setting, "") for setting in settings)]
+        for dataset, cells in rows.items()
+    ]
+    return table(["data set", *heads], [*body, ["mean of the ratios", *means]])
+
+
 def what_has_run(records):
     """Return one sentence: how many runs are stored, of which data sets and seeds."""
     found = compared(records, LEVELS[-1], 0.0)["random"]
@@ -127,9 +171,20 @@ def answer(records):
             f"For a person {whose}, the queue needs {and_list(ratios)} of the labels of random "
             f"choice, mean over {len(by_dataset(found['random']))} data sets "
             f"({len(found['random'])} runs of each): {and_list(numbers)} of the accuracy with 10% "
-            "labels."
+            f"labels. {by_ratio(records, mistakes)}"
         )
     return " ".join(sentences) or "No run is stored yet."
+
+
+def by_ratio(records, mistakes):
+    """Return a sentence: the mean of the data sets' ratios, which hard sets do not dominate."""
+    means = [mean_ratio(records, mistakes, level) for level in LEVELS]
+    ratios = and_list([f"{mean:.2f}" for mean, _ in means if mean is not None])
+    n_reached = and_list(sorted({str(n_datasets) for mean, n_datasets in means if mean}))
+    return (
+        f"The mean of the data sets' ratios is {ratios}, over the {n_reached} data sets where "
+        "either gets there with 100 labels."
+    )
 
 
 def times_table(file=TIMES):
@@ -174,6 +229,7 @@ def page():
         answer=answer(records),
         without_mistakes=strategies_table(records, 0.0),
         with_mistakes=strategies_table(records, MISTAKES[-1]),
+        ratios=ratios_table(records),
         by_dataset=folds,
         run=what_has_run(records),
         counts=and_list([str(one) for one in COUNTS]),

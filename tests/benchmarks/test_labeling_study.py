@@ -79,6 +79,21 @@ def test_means_with_runs_that_never_got_there_are_marked():
     assert "1 to 2 of 5 seeds" in labeling_page.what_has_run(STORED)
 
 
+def test_ratios_count_data_sets_alike_and_leave_out_those_that_nobody_reaches():
+    stored = [
+        *records("easy", 0, queue=5, random=20),
+        *records("hard", 0, queue=80, random=None),
+        *records("out of reach", 0, queue=None, random=None),
+    ]
+    assert labeling_page.mean_ratio(stored, 0.0, 0.95) == ((0.25 + 0.8) / 2, 2)
+    easy, hard, out, mean = labeling_page.ratios_table(stored).splitlines()[2:]
+    assert "| 5 / 20 (0.25) |" in easy
+    assert "| 80 / ≥ 100 (0.80) |" in hard
+    assert "| ≥ 100 / ≥ 100 (-) |" in out
+    assert "| 0.53 of 2 |" in mean
+    assert "0.53 and 0.53, over the 2 data sets" in labeling_page.answer(stored)
+
+
 def test_without_records_the_page_says_so():
     assert labeling_page.answer([]) == "No run is stored yet."
     assert "No run" in labeling_page.strategies_table([], 0.05)

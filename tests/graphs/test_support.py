@@ -148,3 +148,19 @@ def test_large_supports_give_neighbors_places_near_each_other(rng, monkeypatch):
     assert torch.equal(support.to("cpu").order, support.order)
     values = torch.arange(60.0)
     assert torch.equal(support.by_sample(support.by_place(values)), values)
+
+
+@pytest.mark.parametrize("is_reordered", [False, True])
+def test_several_graphs_are_converted_like_one_each(graphs, is_reordered):
+    support = GraphSupport.from_graphs(graphs, is_reordered=is_reordered)
+    weights = [support.weights_of(graph) for graph in graphs]
+    weights.append(support.on_edges(weights[0]) * torch.arange(support.n_edges))  # asymmetric
+    found = list(support.matrices_of(weights))
+    for matrix, graph in zip(found, graphs, strict=False):
+        assert (matrix != graph).nnz == 0
+        assert matrix.nnz == graph.count_nonzero()
+    order = torch.arange(N_SAMPLES) if support.order is None else support.order
+    ends = order[support.rows.long()], order[support.columns.long()]
+    for row, column, weight in zip(*ends, weights[-1], strict=True):
+        assert found[-1][int(row), int(column)] == weight
+    assert not np.shares_memory(found[0].indices, found[1].indices)

@@ -379,13 +379,13 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
         mixing = mixing_weights(network.fusion.logits)
         self.mixing_weights_ = mixing.cpu().numpy()
         self.view_importance_ = view_importance(mixing).cpu().numpy()
-        self.fused_graph_ = on_disk(support.matrix_of(graphs.fused))
-        self.refined_graph_ = on_disk(support.matrix_of(graphs.refined))
-        self.selected_graph_ = on_disk(support.matrix_of(graphs.selected))
-        self.edge_gates_ = self.node_confidence_ = self.threshold_ = None
+        learned = [*graphs]
         if network.graph_learning is not None:
-            gates = network.graph_learning.gates(support)
-            self.edge_gates_ = on_disk(support.matrix_of(gates))
+            learned.append(network.graph_learning.gates(support))
+        matrices = [on_disk(matrix) for matrix in support.matrices_of(learned)]
+        self.fused_graph_, self.refined_graph_, self.selected_graph_, *gates = matrices
+        self.edge_gates_ = gates[0] if gates else None
+        self.node_confidence_ = self.threshold_ = None
         if isinstance(network.node_selection, NodeSelection):
             confidence = network.node_selection.confidence(support, graphs.refined)
             self.node_confidence_ = confidence.cpu().numpy()
