@@ -3,8 +3,9 @@
 PYTHON ?= python3
 WORKERS ?= auto
 BIN := .venv/bin
-# Python compiles what it imports; compiling all that is installed takes a minute.
-INSTALL := $(BIN)/python -m pip install -q --no-compile -c constraints.txt
+INSTALL := $(BIN)/python -m pip install -q -c constraints.txt
+# Some containers set it. Every command would then compile all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --maxprocesses 4
 CORE := layers graphs network self_training data # measured by `make coverage`
 
@@ -80,5 +81,5 @@ clean:  ## remove .venv, caches, builds, site and runs/demo
 
 .venv/.installed-dev: .venv/.created pyproject.toml constraints.txt
 	@echo "Installing manyview and its tools into .venv. The first time this takes a few minutes."
-	$(INSTALL) -e '.[dev]'
+	$(INSTALL) --no-compile -e '.[dev]' # compiling all of it takes minutes; Python does so on import
 	@touch .venv/.installed-core $@
