@@ -42,7 +42,7 @@ class Costs:
 
 
 IN_MEMORY = Costs(70, 25, 8, 4, 24, 100)
-WITH_SCRATCH = Costs(32, 3, 1, 2, 17, 20)  # with a `scratch_dir`
+WITH_SCRATCH = Costs(40, 3, 1, 2, 20, 20)  # with a `scratch_dir`
 
 
 def memory_of_fit(
