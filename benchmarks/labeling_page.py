@@ -176,6 +176,24 @@ def answer(records):
     return " ".join(sentences) or "No run is stored yet."
 
 
+def losses(records):
+    """Return the strategies that need fewer labels than the queue, of those that all have run."""
+    found = []
+    for mistakes in MISTAKES:
+        for level in LEVELS:
+            runs = compared(records, level, mistakes)
+            if not runs["queue"]:
+                continue
+            own = mean_of(runs["queue"])
+            found += [
+                f"{TITLES[name]} ({mean_of(other):.1f} instead of {own:.1f} labels for "
+                f"{level:.0%}, with {mistakes:.0%} mistakes, n = {len(other)})"
+                for name, other in runs.items()
+                if mean_of(other) < own
+            ]
+    return f"On the same runs, these need fewer than the queue: {and_list(found)}." if found else ""
+
+
 def by_ratio(records, mistakes):
     """Return a sentence: the mean of the data sets' ratios, which hard sets do not dominate."""
     means = [mean_ratio(records, mistakes, level) for level in LEVELS]
@@ -227,6 +245,7 @@ def page():
     )
     return TEMPLATE.read_text().format(
         answer=answer(records),
+        losses=losses(records),
         without_mistakes=strategies_table(records, 0.0),
         with_mistakes=strategies_table(records, MISTAKES[-1]),
         ratios=ratios_table(records),

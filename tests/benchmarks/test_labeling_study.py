@@ -94,7 +94,18 @@ def test_ratios_count_data_sets_alike_and_leave_out_those_that_nobody_reaches():
     assert "0.53 and 0.53, over the 2 data sets" in labeling_page.answer(stored)
 
 
+def test_strategies_that_need_fewer_labels_than_the_queue_are_named():
+    assert labeling_page.losses(STORED) == ""
+    better = [*records("one", 0, **ALL | {"queue": 30, "badge": 25, "random": 30, "coreset": 40})]
+    found = labeling_page.losses(better)
+    assert "BADGE (25.0 instead of 30.0 labels for 90%, with 0% mistakes, n = 1)" in found
+    assert "TypiClust (20.0 instead of 30.0" in found
+    assert "CoreSet" not in found
+    assert "random" not in found
+
+
 def test_without_records_the_page_says_so():
+    assert labeling_page.losses([]) == ""
     assert labeling_page.answer([]) == "No run is stored yet."
     assert "No run" in labeling_page.strategies_table([], 0.05)
     assert "No data set" in labeling_page.what_has_run([])
