@@ -6,10 +6,8 @@ system takes back when it needs memory, are in `mapped_mb`.
 """
 
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import numpy as np
 from manyview import config_context, hide_labels, read_views
 from manyview.estimators.manyview import ManyviewClassifier
 from performance.isolated import ROOT, run_isolated
+from performance.memory import memory_watched
 from performance.meter import Meter
 from performance.stored import Rows, summary
 from performance.synthetic_data import synthetic_problem, synthetic_views
@@ -26,7 +25,6 @@ from performance.training import FitClock
 SIZES = (5_000_000,)
 LABEL_RATIO = 0.01
 MAX_EPOCHS, N_NEIGHBORS = 30, 10
-POLL_SECONDS = 0.1
 
 
 def run(rows: Rows, sizes: Sequence[int] = SIZES) -> None:
@@ -43,28 +41,6 @@ def write_views(folder: Path, n_samples: int) -> np.ndarray:
     for name, view in views.items():
         np.save(folder / f"{name}.npy", view)
     return classes
-
-
-@contextmanager
-def memory_watched() -> Iterator[dict[str, float]]:
-    """Poll the memory of this process within a block; yield its peaks in MB, by kind."""
-    peaks = {"RssAnon": 0.0, "RssFile": 0.0, "VmRSS": 0.0}
-    is_done = threading.Event()
-
-    def watch() -> None:
-        while not is_done.wait(POLL_SECONDS):
-            for line in Path("/proc/self/status").read_text().splitlines():
-                kind = line.partition(":")[0]
-                if kind in peaks:
-                    peaks[kind] = max(peaks[kind], int(line.split()[1]) / 1024)
-
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield peaks
-    finally:
-        is_done.set()
-        thread.join()
 
 
 def measure(meter: Meter, n_samples: int) -> dict[str, Any]:

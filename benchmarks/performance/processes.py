@@ -1,7 +1,9 @@
-"""One fit over processes: time by step and traffic, beside one process with as many threads.
+"""One fit over processes: time by step, traffic and memory, beside one process with more threads.
 
 Every row is one whole fit of the default's network, in processes of its own with one thread each,
-or in one process with several threads. Speeds are ratios within one run; nothing else may run.
+or in one process with several threads; "on disk" with a scratch folder. Speeds are ratios within
+one run; nothing else may run. `anonymous_mb` is the memory that only the process can free, of the
+process that needs most.
 """
 
 import json
@@ -19,11 +21,13 @@ from unittest import mock
 import numpy as np
 import torch
 
+from manyview import config_context
 from manyview.distributed.group import process_group
 from manyview.distributed.launch import launch
 from manyview.distributed.world import World
 from manyview.estimators.manyview import ManyviewClassifier
 from performance.isolated import BENCHMARKS, ROOT
+from performance.memory import memory_watched
 from performance.stored import Rows, summary
 from performance.synthetic_data import synthetic_problem
 from performance.training import FitClock
@@ -33,7 +37,10 @@ FORMS = {  # name -> processes and threads of each
     "one process": (1, 1),
     "two processes": (2, 1),
     "one process, two threads": (1, 2),
+    "one process, on disk": (1, 1),
+    "two processes, on disk": (2, 1),
 }
+ON_DISK = "on disk"
 LABEL_RATIO = 0.01
 MAX_EPOCHS, N_NEIGHBORS = 30, 10
 RESULT = "result.json"
@@ -55,10 +62,11 @@ def measure(n_samples: int, form: str) -> dict[str, Any]:
         "OMP_NUM_THREADS": str(n_threads),
         "MANYVIEW_THREADS": str(n_threads),
     }
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(dir=ROOT) as folder:
         result = Path(folder) / RESULT
         started = [sys.executable, "-m", "performance.processes"]
-        arguments = [str(n_samples), str(n_processes), str(result)]
+        scratch = str(Path(folder) / "scratch") if form.endswith(ON_DISK) else ""
+        arguments = [str(n_samples), str(n_processes), str(result), scratch]
         ended = subprocess.run(
             [*started, *arguments], env=os.environ | variables, capture_output=True, text=True
         )
@@ -93,8 +101,11 @@ class Traffic:
         return counted
 
 
-def fit(n_samples: int) -> dict[str, Any]:
-    """Fit once in this process, with the others of its group; return what it took."""
+def fit(n_samples: int, world: World, scratch: str) -> dict[str, Any]:
+    """Fit once in this process, with the others of its group; return what it took.
+
+    `scratch` is the folder of what is on disk, "" for none.
+    """
     views, labels, classes = synthetic_problem(n_samples, LABEL_RATIO)
     model = ManyviewClassifier(cross_fit=False, random_state=0)
     model.set_params(estimator__max_epochs=MAX_EPOCHS, graph__n_neighbors=N_NEIGHBORS)
@@ -102,6 +113,8 @@ def fit(n_samples: int) -> dict[str, Any]:
     with ExitStack() as stack:
         stack.enter_context(clock.watching(lambda: traffic.n_bytes))
         traffic.watch(stack)
+        stack.enter_context(config_context(scratch_dir=scratch or None))
+        peaks = stack.enter_context(memory_watched())
         start, cpu_start = time.perf_counter(), time.process_time()
         model.fit(views, labels)
         end, cpu_end = time.perf_counter(), time.process_time()
@@ -118,17 +131,19 @@ def fit(n_samples: int) -> dict[str, Any]:
         "epoch": summary(clock.learned),
         "sent_bytes_per_epoch": clock.counted,
         "waiting_seconds": traffic.seconds,
+        "anonymous_mb": max(world.gather_objects(peaks["RssAnon"])),
         "accuracy": float(np.mean(model.transduction_[hidden] == classes[hidden])),
     }
 
 
 def main() -> None:
     n_samples, n_processes, result = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+    scratch = sys.argv[4]
     if n_processes > 1 and "RANK" not in os.environ:
         sys.exit(launch(["performance.processes", *sys.argv[1:]], n_processes))
     torch.set_num_threads(int(os.environ["MANYVIEW_THREADS"]))
     with process_group() as world:
-        found = fit(n_samples)
+        found = fit(n_samples, world, scratch)
         if world.rank == 0:
             result.write_text(json.dumps(found))
 

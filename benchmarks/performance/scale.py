@@ -9,7 +9,7 @@ from performance.isolated import ROOT
 from performance.tables import Row, done, rows_of, size_of
 
 TEMPLATE = ROOT / "benchmarks" / "templates" / "how-far.md"
-ONE, TWO, THREADS = processes.FORMS
+ONE, TWO, THREADS, ONE_ON_DISK, TWO_ON_DISK = processes.FORMS
 HIDDEN, N_CLASSES, N_VIEWS, N_COLUMNS = 64, 10, 3, 96
 # Bytes of a row that a process needs of others, in one epoch: values go there, gradients go back.
 ROW_BYTES = {"fixed": 2 * 4 * N_CLASSES, "learned": 2 * 4 * (HIDDEN + N_CLASSES)}
@@ -72,7 +72,9 @@ def over_processes() -> str:
     """Return one row per size and form, with speeds relative to one process."""
     lines = []
     for row in done(rows_of("processes")):
-        base = _row_of(row["request"]["n_samples"], ONE)
+        form = row["request"]["form"]
+        on_disk = form in (ONE_ON_DISK, TWO_ON_DISK)
+        base = _row_of(row["request"]["n_samples"], ONE_ON_DISK if on_disk else ONE)
         cells = [
             seconds(row["seconds"]["graphs"]),
             seconds(row["fixed_epoch"]["median"]),
@@ -86,23 +88,28 @@ def over_processes() -> str:
             ]
         sent = row["sent_bytes_per_epoch"]
         cells.append(", ".join(memory(sent[kind] / 2**20) for kind in ("fixed", "learned")))
-        lines.append([size_of(row), row["request"]["form"], *cells])
+        cells.append(memory(row.get("anonymous_mb")))
+        lines.append([size_of(row), form, *cells])
     heads = (
         "samples||graphs|epoch, graph fixed|epoch, graph learned|whole fit|speed of the training"
     )
-    return table(f"{heads}|speed of the whole fit|sent per epoch", lines, n_words=2)
+    heads += "|speed of the whole fit|sent per epoch|memory of a process"
+    return table(heads, lines, n_words=2)
 
 
 def speed() -> str:
     """Return the speed of two processes at the largest size, as one sentence."""
-    sizes = {row["request"]["n_samples"] for row in done(rows_of("processes"))}
-    rows = {form: _row_of(max(sizes, default=0), form) for form in processes.FORMS}
+    alone = _largest_alone()
+    if alone is None:
+        return ""
+    n_samples = alone["request"]["n_samples"]
+    rows = {form: _row_of(n_samples, form) for form in (ONE, TWO, THREADS)}
     if None in rows.values():
         return ""
     whole = {form: row["seconds"]["whole"] for form, row in rows.items()}
     training = {form: row["seconds"]["training"] for form, row in rows.items()}
     return (
-        f"With {max(sizes):,} samples, two processes with one thread each train "
+        f"With {n_samples:,} samples, two processes with one thread each train "
         f"{ratio(training[ONE] / training[TWO])} times as fast as one, and make the whole fit "
         f"{ratio(whole[ONE] / whole[TWO])} times as fast; one process with two threads makes it "
         f"{ratio(whole[ONE] / whole[THREADS])} times as fast. What is neither search nor training, "

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview import ManyviewClassifier, MGCNDNSClassifier, PseudoLabeler, hide_labels, load_dataset
 from manyview.errors import InputError
+from manyview.network.shared_training import NetworkPart
 from manyview.network.training import train_network
 from manyview.self_training import loop
 
@@ -35,14 +36,14 @@ def test_the_default_has_stages_and_the_papers_method_has_none(tiny_views):
 def test_a_small_fit_uses_one_thread_in_all_steps_that_learn(tiny_views, monkeypatch):
     """Beside another process two threads wait for each other in every short operation."""
     used = []
-    for step in ("linear_probabilities", "predict_probabilities"):
-        function = getattr(loop, step)
+    for place, step in ((loop, "linear_probabilities"), (NetworkPart, "logits")):
+        function = getattr(place, step)
 
         def watched(*arguments, function=function):
             used.append(torch.get_num_threads())
             return function(*arguments)
 
-        monkeypatch.setattr(loop, step, watched)
+        monkeypatch.setattr(place, step, watched)
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:

@@ -58,6 +58,33 @@ def test_few_edges_are_cut_and_parts_have_nearly_as_many(rng, n_parts):
     assert np.array_equal(fewest_cut(support, n_parts), owners)
 
 
+def test_all_edges_but_loops_are_given_in_both_directions(rng, monkeypatch):
+    monkeypatch.setattr(partition, "ROWS_AT_ONCE", 7)
+    support = clustered_support(rng, n_each=10)
+    starts, columns = partition.sampled_edges(support)
+    found = sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(40, 40)).toarray()
+    shape = (support.n_samples, support.n_samples)
+    parts = support.columns.numpy(), support.row_starts.numpy()
+    expected = sparse.csr_array((np.ones(support.n_edges), *parts), shape=shape).toarray()
+    assert np.array_equal(found, expected - np.eye(40))
+
+
+def test_of_very_many_edges_metis_sees_a_symmetric_sample_that_cuts_few(rng, monkeypatch):
+    pytest.importorskip("pymetis")
+    support = clustered_support(rng)
+    monkeypatch.setattr(partition, "MAX_EDGES", support.n_edges // 2)
+    starts, columns = partition.sampled_edges(support)
+    assert 0.4 < len(columns) / support.n_edges < 0.55
+    shape = (support.n_samples, support.n_samples)
+    sample = sparse.csr_array((np.ones(len(columns)), columns, starts), shape=shape)
+    assert (sample != sample.T).nnz == 0
+    owners = fewest_cut(support, 4)
+    lengths = support.row_starts.diff().numpy()
+    edges = np.bincount(owners, weights=lengths, minlength=4)
+    assert edges.max() <= 1.05 * edges.mean()
+    assert cut_share(support, owners) < 0.02
+
+
 def test_nodes_are_numbered_process_by_process_in_the_order_of_their_places(rng):
     owners = torch.from_numpy(rng.integers(4, size=30))
     owners[owners == 2] = 3  # one process has none

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from manyview import PseudoLabeler
 from manyview.base.summary import StageRecord
 from manyview.data.views import MultiView
 from manyview.network.prepared import prepare_inputs
+from manyview.network.shared_training import NetworkPart
 from manyview.network.training import TrainingCurve
 from manyview.self_training.loop import SEED_STRIDE, self_train
 
@@ -21,6 +23,17 @@ def prepared(tiny_views):
     return prepare_inputs(MultiView(tiny_views.views), CPU, early_fusion=True, **settings)
 
 
+class FixedLogits(nn.Module):
+    """Predicts the same, whatever its inputs."""
+
+    def __init__(self, logits):
+        super().__init__()
+        self.logits = logits
+
+    def forward(self, *inputs):
+        return self.logits
+
+
 def run_stages(prepared, y_encoded, *, logits=None, stopped=None, **changes):
     """Self-train networks that predict fixed logits, by stage; return the result and the stages."""
     stages = []
@@ -31,11 +44,9 @@ def run_stages(prepared, y_encoded, *, logits=None, stopped=None, **changes):
         own = own if logits is None else logits[stage.number]
         reason = (stopped or {}).get(stage.number, "converged")
 
-        def network(*inputs):
-            assert inputs == tuple(stage.inputs)
-            return torch.from_numpy(own)
-
-        return network, TrainingCurve([1.0], [1.0], reason)
+        network = FixedLogits(torch.from_numpy(own))
+        part = NetworkPart(network, stage.inputs, network)
+        return part, TrainingCurve([1.0], [1.0], reason)
 
     settings = {
         "max_iter": 2,

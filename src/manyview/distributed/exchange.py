@@ -44,11 +44,30 @@ class ExchangePlan:
             Numbers of rows of other blocks, ascending.
         """
         n_received = torch.bincount(blocks.owners(needed), minlength=world.size).tolist()
+        plan = cls.by_key(world, n_received, needed.long().cpu())
+        return replace(plan, sent=plan.sent - blocks.bounds[world.rank])
+
+    @classmethod
+    def by_key(
+        cls, world: World, n_received: Sequence[int], needed: Tensor, own: Tensor | None = None
+    ) -> "ExchangePlan":
+        """Make the plan where rows have keys, by which their process finds them; collective.
+
+        Parameters
+        ----------
+        n_received
+            [process] number of rows that are needed from each.
+        needed
+            Keys of these rows, those of the first process first.
+        own
+            Keys of the own rows, ascending; by default their numbers.
+        """
         ones = [1] * world.size
         n_sent = world.exchange(torch.tensor(n_received), ones, ones).tolist()
-        requested = world.exchange(needed.long().cpu(), n_received, n_sent)
-        start = blocks.bounds[world.rank]
-        return cls(world, requested - start, tuple(n_sent), tuple(n_received))
+        sent = world.exchange(needed, n_received, n_sent)
+        if own is not None:
+            sent = torch.searchsorted(own, sent)
+        return cls(world, sent, tuple(n_sent), tuple(n_received))
 
     @property
     def n_below(self) -> int:

@@ -13,7 +13,6 @@ from manyview.base.parameters import Group, group_of
 from manyview.callbacks.context import FitContext
 from manyview.data.scaling import Scaling
 from manyview.data.views import MultiView
-from manyview.distributed.world import world
 from manyview.estimators.calibration import calibrate_or_warn
 from manyview.estimators.network_classifier import NetworkClassifier
 from manyview.estimators.parameters import (
@@ -27,7 +26,7 @@ from manyview.estimators.warm_start import TARGET_LOSS, LearnedWeights
 from manyview.network.fixed_graph import FixedGraphNetwork
 from manyview.network.mgcn_dns import MGCNDNS, build_network
 from manyview.network.prepared import PreparedInputs
-from manyview.network.shared_training import divide_network
+from manyview.network.shared_training import NetworkPart, divide_network
 from manyview.network.training import TrainingCurve, train_network
 from manyview.self_training.loop import Stage
 from manyview.self_training.pseudo_labels import PseudoLabeler
@@ -230,8 +229,8 @@ class MGCNDNSClassifier(NetworkClassifier):
         context: FitContext,
         verbose: bool,
         earlier: LearnedWeights | None,
-    ) -> tuple[MGCNDNS, TrainingCurve]:
-        """Train the network of a stage, over all processes of the `world`; set nothing.
+    ) -> tuple[NetworkPart, TrainingCurve]:
+        """Train the network of a stage, over all processes that share the fit; set nothing.
 
         Weights are drawn from the generator's seed, dropout from the generator. Training
         continues from `earlier` weights where given; otherwise a network that only makes
@@ -247,7 +246,7 @@ class MGCNDNSClassifier(NetworkClassifier):
         elif stage.previous is not None and not stage.is_final:
             network.convolutions.load_state_dict(stage.previous.convolutions.state_dict())
         labels, config = stage.pseudo_labels, self.parameter_group("training")
-        part = divide_network(network, stage.inputs, world())
+        part = divide_network(network, stage.own_inputs)
         soft_targets = None
         if labels is not None:
             soft_targets = part.rows(labels.targets), part.rows(labels.weights)
@@ -269,7 +268,8 @@ class MGCNDNSClassifier(NetworkClassifier):
         y_own = part.rows(y_encoded)
         if labels is None or earlier is not None or graph_epochs is None:
             curve = train_network(part.network, part.inputs, y_own, **settings)
-            return part.join(), curve
+            part.join()
+            return part, curve
         n_learned = min(graph_epochs, self.max_epochs // 2) if stage.is_final else 0
         looser = None if config.tol is None else LOOSER * config.tol
         first = {"max_epochs": self.max_epochs - n_learned, "tol": looser}
@@ -281,7 +281,8 @@ class MGCNDNSClassifier(NetworkClassifier):
         if n_learned > 0 and not curve.was_cut_short:
             settings |= {"max_epochs": n_learned, "rate_factors": _graph_rates(part.network)}
             curve = curve.then(train_network(part.network, part.inputs, y_own, **settings))
-        return part.join(), curve
+        part.join()
+        return part, curve
 
     def _build(self, stage: Stage, n_classes: int, n_neighbors: int) -> MGCNDNS:
         """Make the network; one that only makes pseudo-labels has neither of the modules."""

@@ -362,9 +362,7 @@ class NetworkClassifier(NestedParameters, NetworkOutputsMixin):
             result = self._train(prepared, y_shown, own, FitContext(), is_fold=True)
         if result.curve.stopped == "interrupted":
             raise InterruptedFitError
-        with torch.no_grad():
-            logits = result.network(*prepared.inputs).cpu().numpy()
-            return np.asarray(logits) / self._temperature_of(result)
+        return result.logits / self._temperature_of(result)
 
     def _predict_proba(self, views: MultiView) -> np.ndarray:
         return softmax(self.inductive_state_.logits(views) / self.temperature_)

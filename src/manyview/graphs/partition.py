@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -13,6 +14,10 @@ from manyview.graphs.support import GraphSupport
 from manyview.system.progress import show_message
 
 MIN_NODES = 1000  # that METIS divides; in fewer there is little to exchange
+# That METIS is given. A sample of more edges still shows where few are cut, and needs less memory.
+MAX_EDGES = 2**26
+ROWS_AT_ONCE = 2**17  # of a support that are read
+SCATTER = np.uint32(2654435761)  # Knuth's multiplicative hash
 SEED = 0
 
 
@@ -102,16 +107,38 @@ def fewest_cut(support: GraphSupport, n_parts: int) -> np.ndarray:
     import pymetis
 
     integer = pymetis.zero_copy_dtype()
-    starts, columns = support.row_starts.numpy(), support.columns.numpy()
-    n_edges = np.diff(starts)  # of each row, with its loop, which METIS does not take
-    is_loop = columns == np.repeat(np.arange(support.n_samples, dtype=columns.dtype), n_edges)
-    adjacency = pymetis.CSRAdjacency(
-        (starts - np.arange(len(starts))).astype(integer), columns[~is_loop].astype(integer)
-    )
+    starts, columns = sampled_edges(support)
     found = pymetis.part_graph(
         n_parts,
-        adjacency,
-        vweights=n_edges.astype(integer),
+        pymetis.CSRAdjacency(starts.astype(integer), columns.astype(integer)),
+        vweights=support.row_starts.diff().numpy().astype(integer),
         options=pymetis.Options(seed=SEED),
     )
     return np.asarray(found.vertex_part, dtype=np.int64)
+
+
+def sampled_edges(support: GraphSupport) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges without loops in CSR, both directions; of very many, a sample.
+
+    An edge is in the sample or not by its number alone, so the sample is symmetric.
+
+    Returns
+    -------
+    [place + 1] row starts, and [edge] columns.
+    """
+    share = min(1.0, MAX_EDGES / support.n_edges)
+    bounds = [*range(0, support.n_samples, ROWS_AT_ONCE), support.n_samples]
+    lengths, columns = [], []
+    for start, end in pairwise(bounds):
+        starts = support.row_starts[start : end + 1].numpy()
+        edges = slice(int(starts[0]), int(starts[-1]))
+        leads_to = support.columns[edges].numpy()
+        rows = np.repeat(np.arange(end - start), np.diff(starts))
+        is_taken = leads_to != rows + start
+        if share < 1:
+            scattered = support.pairs[edges].numpy().astype(np.uint32) * SCATTER
+            is_taken &= scattered < share * 2**32
+        lengths.append(np.bincount(rows[is_taken], minlength=end - start))
+        columns.append(leads_to[is_taken])
+    ends = np.cumsum(np.concatenate(lengths))
+    return np.concatenate([[0], ends]), np.concatenate(columns)

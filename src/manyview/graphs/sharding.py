@@ -1,6 +1,7 @@
 """Divide a support among processes: each gets the edges at its samples."""
 
 from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 import torch
@@ -14,6 +15,8 @@ from manyview.distributed.world import World
 from manyview.graphs.partition import Partition, partition_nodes
 from manyview.graphs.support import GraphSupport
 from manyview.graphs.view_masks import ViewMasks
+
+ROWS_AT_ONCE = 2**17  # of a support that are read
 
 
 def shard_support(
@@ -38,63 +41,104 @@ def shard_support(
     partition = partition_nodes(support, world) if partition is None else partition
     blocks, places = partition.blocks, partition.places
     own = blocks.slice_of(world.rank)
-    starts, lower, higher, numbers = _numbered_edges(support, partition)
-    edges = torch.nonzero(_is_within(lower, own) | _is_within(higher, own)).squeeze(1)
-    lower, higher = lower[edges].long(), higher[edges].long()
-    nodes = torch.unique(torch.cat([lower, higher, torch.arange(own.start, own.stop)]))
-    part = _symmetric(
-        torch.searchsorted(nodes, lower).numpy(),
-        torch.searchsorted(nodes, higher).numpy(),
-        len(nodes),
+    starts, lower, higher, in_support = _edges_at(support, partition, own)
+    nodes, (low, high) = _renumbered(lower, higher, own, support.n_samples)
+    part = _symmetric(low.numpy(), high.numpy(), len(nodes))
+    of_others, is_own = slice(int(starts[own.start])), slice(int(starts[own.start]), None)
+    n_held = world.gather_objects(len(lower[is_own]))
+    keys = lower.long() * support.n_samples + higher
+    pair_plan = ExchangePlan.by_key(
+        world,
+        starts[torch.tensor(blocks.bounds).clamp(max=own.start)].diff().tolist(),
+        keys[of_others],
+        keys[is_own],
     )
-    pair_blocks = Blocks(tuple(int(starts[bound]) for bound in blocks.bounds))
     shard = Shard(
         world,
         blocks,
-        pair_blocks,
+        Blocks((0, *accumulate(n_held))),
         nodes,
         places if support.order is None else support.order.long()[places],
         places[own],
-        numbers[pair_blocks.slice_of(world.rank)],
-        ExchangePlan.of(world, blocks, nodes[~_is_within(nodes, own)]),
-        ExchangePlan.of(world, pair_blocks, edges[lower < own.start]),
+        in_support[is_own],
+        ExchangePlan.of(world, blocks, nodes[(nodes < own.start) | (nodes >= own.stop)]),
+        pair_plan,
     )
-    pairs = torch.cat([numbers[edges], support.n_undirected + places[nodes]])
+    pairs = torch.cat([in_support, support.n_undirected + places[nodes].to(in_support)])
     masks = support.view_masks
     if masks is not None:
         masks = ViewMasks(masks.masks, masks.of_pairs[pairs])
     return replace(part, view_masks=masks, shard=shard), pairs
 
 
-def _numbered_edges(
-    support: GraphSupport, partition: Partition
+def _edges_at(
+    support: GraphSupport, partition: Partition, own: slice
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Sort the undirected edges by the numbers of their lower ends, then of their higher ends.
+    """Find the undirected edges with an end in a block, by the numbers of their ends.
+
+    They are sorted by the lower end, then the higher one. Only the rows of the block are read,
+    some at a time, so little memory is needed for a small part of a large graph.
 
     Returns
     -------
     [node + 1] position of the first edge of each lower end; [edge] the lower end, the higher one,
-    and the edge's number in the support.
+    and the edge's pair in the support.
     """
-    numbers = partition.numbers.to(support.upper_rows)
-    ends = (numbers[one.long()] for one in (support.upper_rows, support.upper_columns))
-    first, second = (one.numpy() for one in ends)
+    numbers = partition.numbers.to(support.columns)
+    parts: list[tuple[Tensor, Tensor, Tensor]] = []
+    for places in partition.places[own].split(ROWS_AT_ONCE):
+        lengths, entries = row_entries(support.row_starts, places)
+        first = torch.repeat_interleave(numbers[places], lengths)
+        second = numbers.index_select(0, support.columns.index_select(0, entries))
+        # An edge within the block is in two rows, that of its lower end counts.
+        is_new = (first < second) | (second < own.start)
+        first, second = first[is_new], second[is_new]
+        of_edges = support.pairs.index_select(0, entries[is_new])
+        parts.append((torch.minimum(first, second), torch.maximum(first, second), of_edges))
+    *ends, in_support = (torch.cat(some).numpy() for some in zip(*parts, strict=True))
+    del parts
     shape = (support.n_samples, support.n_samples)
-    pairs = np.arange(support.n_undirected, dtype=first.dtype)
-    edges = sparse.csr_array(
-        (pairs, (np.minimum(first, second), np.maximum(first, second))), shape=shape
-    )
+    edges = sparse.csr_array((in_support, tuple(ends)), shape=shape)
     edges.sort_indices()
-    starts, higher, in_support = (
-        torch.from_numpy(one) for one in (edges.indptr, edges.indices, edges.data)
+    found = (torch.from_numpy(one) for one in (edges.indptr, edges.indices, edges.data))
+    starts, higher, pairs = found
+    lower = torch.repeat_interleave(torch.arange(len(numbers)).to(numbers), starts.diff())
+    return starts, lower, higher, pairs
+
+
+def row_entries(row_starts: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Find the entries of some rows of a CSR matrix, one row after the other.
+
+    Returns
+    -------
+    [row] the number of entries of each, and [entry] their positions.
+
+    Examples
+    --------
+    >>> row_entries(torch.tensor([0, 2, 2, 3]), torch.tensor([2, 0]))
+    (tensor([1, 2]), tensor([2, 0, 1]))
+    """
+    lengths = row_starts.diff().index_select(0, rows).long()
+    n_entries = int(lengths.sum())
+    shifts = row_starts[:-1].index_select(0, rows) - (lengths.cumsum(0) - lengths)
+    entries = torch.repeat_interleave(shifts, lengths, output_size=n_entries)
+    entries += torch.arange(n_entries, device=entries.device)
+    return lengths, entries
+
+
+def _renumbered(
+    lower: Tensor, higher: Tensor, own: slice, n_nodes: int
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """Return the nodes of a block and of its edges, and the edges' ends as places among them."""
+    is_known = torch.zeros(n_nodes, dtype=torch.bool)
+    is_known[own] = True
+    for ends in (lower, higher):
+        is_known.index_fill_(0, ends.long(), True)
+    places = (is_known.cumsum(0) - 1).to(lower)
+    return torch.nonzero(is_known).squeeze(1), (
+        places.index_select(0, lower),
+        places.index_select(0, higher),
     )
-    lower = torch.repeat_interleave(torch.arange(support.n_samples).to(higher), starts.diff())
-    return starts, lower, higher, in_support
-
-
-def _is_within(numbers: Tensor, block: slice) -> Tensor:
-    is_within: Tensor = (numbers >= block.start) & (numbers < block.stop)
-    return is_within
 
 
 def _symmetric(lower: np.ndarray, higher: np.ndarray, n_nodes: int) -> GraphSupport:

@@ -77,25 +77,29 @@ class GraphSupport:
             order = reverse_cuthill_mckee(sparse.csr_matrix(pattern), symmetric_mode=True)
             pattern = pattern[order][:, order]
         pattern.sort_indices()
-        integer = np.int32 if pattern.nnz <= np.iinfo(np.int32).max else np.int64
-        columns: np.ndarray = pattern.indices.astype(integer, copy=False)
-        rows: np.ndarray = np.repeat(np.arange(n_samples, dtype=integer), np.diff(pattern.indptr))
-        is_upper = rows < columns
-        upper_rows, upper_columns = rows[is_upper], columns[is_upper]
+        n_edges, starts = pattern.nnz, pattern.indptr
+        integer = np.int32 if n_edges <= np.iinfo(np.int32).max else np.int64
+        # Arrays that are finished go to the scratch folder at once: edges are many.
+        columns = on_disk(pattern.indices.astype(integer, copy=False))
+        del pattern
+        rows: np.ndarray = np.repeat(np.arange(n_samples, dtype=integer), np.diff(starts))
+        is_upper, is_loop = rows < columns, rows == columns
+        upper_rows, upper_columns = on_disk(rows[is_upper]), on_disk(columns[is_upper])
+        del rows
         n_undirected = len(upper_rows)
-        starts = np.concatenate([[0], np.bincount(upper_rows, minlength=n_samples).cumsum()])
+        upper_starts = np.concatenate([[0], np.bincount(upper_rows, minlength=n_samples).cumsum()])
         numbers = np.arange(n_undirected, dtype=integer)
-        pairs = np.empty(pattern.nnz, dtype=integer)
+        pairs = np.empty(n_edges, dtype=integer)
         pairs[is_upper] = numbers
-        pairs[rows == columns] = n_undirected + np.arange(n_samples)
+        pairs[is_loop] = n_undirected + np.arange(n_samples)
         # Sorted by column, then row, the k-th edge above the diagonal of a symmetric pattern is
         # the reverse of the k-th edge below it sorted by row, then column.
-        upper = sparse.csr_array((numbers, upper_columns, starts), shape=pattern.shape)
-        pairs[rows > columns] = upper.tocsc().data
-        parts = (pattern.indptr, columns, pairs, starts, upper_rows, upper_columns)
-        support = cls(
-            *(torch.from_numpy(on_disk(part.astype(integer, copy=False))) for part in parts)
+        upper = sparse.csr_array(
+            (numbers, upper_columns, upper_starts), shape=(n_samples, n_samples)
         )
+        pairs[~(is_upper | is_loop)] = upper.tocsc().data
+        parts = (starts, columns, on_disk(pairs), upper_starts, upper_rows, upper_columns)
+        support = cls(*(torch.from_numpy(part.astype(integer, copy=False)) for part in parts))
         if order is None:
             return support
         return replace(support, order=torch.from_numpy(order.astype(integer)))

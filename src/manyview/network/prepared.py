@@ -15,6 +15,7 @@ from torch import Tensor
 
 from manyview.data.network_input import InputScaling, fit_input, plain_input
 from manyview.data.views import MultiView, View
+from manyview.distributed.world import ALONE, World
 from manyview.graphs.early_fusion import early_fusion_graph
 from manyview.graphs.edge_overlap import overlap_weights
 from manyview.graphs.normalization import renormalize
@@ -23,6 +24,7 @@ from manyview.graphs.support import GraphSupport
 from manyview.layers.graph_convolution import Center, RowCenters
 from manyview.layers.sparse_product import csr_tensor
 from manyview.network.mgcn_dns import NetworkInputs
+from manyview.network.sharding import shard_inputs
 from manyview.system.progress import show_message
 from manyview.system.scratch import on_disk
 
@@ -42,6 +44,7 @@ class PreparedInputs:
     features: Tensor  # of the network
     center: Center | None
     device: torch.device
+    world: World = ALONE  # the processes that share fits on these inputs
 
     @cached_property
     def inputs(self) -> NetworkInputs:
@@ -54,19 +57,35 @@ class PreparedInputs:
         return self.inputs if self.early_fusion_graph is None else self._aligned(self.graphs)
 
     @cached_property
+    def own_inputs(self) -> NetworkInputs:
+        """The part of `inputs` that this process trains on; collective."""
+        return self._divided(self.inputs)
+
+    @cached_property
+    def own_teacher_inputs(self) -> NetworkInputs:
+        """The part of `teacher_inputs` that this process trains on; collective."""
+        if self.early_fusion_graph is None:
+            return self.own_inputs
+        return self._divided(self.teacher_inputs)
+
+    @cached_property
     def graph_weights(self) -> np.ndarray:
         """[graph] weight of each of `graphs` by its overlap with the others; sum to 1."""
         return overlap_weights(self.graphs)
 
     def release_teacher_inputs(self) -> None:
         """Free the memory of `teacher_inputs`; if needed again, they are made again."""
-        self.__dict__.pop("teacher_inputs", None)
+        for name in ("teacher_inputs", "own_teacher_inputs"):
+            self.__dict__.pop(name, None)
 
     @property
     def graphs(self) -> list[sparse.csr_array]:
         """All graphs of `teacher_inputs`, in the order of their fusion."""
         fused = [] if self.early_fusion_graph is None else [self.early_fusion_graph]
         return [*self.view_graphs, *fused]
+
+    def _divided(self, inputs: NetworkInputs) -> NetworkInputs:
+        return shard_inputs(inputs, self.world) if self.world.is_shared else inputs
 
     def _aligned(self, graphs: Sequence[sparse.csr_array]) -> NetworkInputs:
         support, weights = align_graphs(graphs)
@@ -81,6 +100,7 @@ def prepare_inputs(
     *,
     early_fusion: bool = False,
     center_input: bool = True,
+    world: World = ALONE,
     **settings: Any,
 ) -> PreparedInputs:
     """Scale the views and build their graphs; `settings` are those of `prepare_views`.
@@ -88,6 +108,7 @@ def prepare_inputs(
     With `early_fusion`, build the graph of all views together, too. Without `center_input`, the
     input is the scaled views side by side, neither centered nor balanced.
     """
+    settings["world"] = world
     prepared = prepare_views(views, **settings)
     view_graphs = prepared.renormalized()
     prepared = prepared.without_graphs()
@@ -106,7 +127,7 @@ def prepare_inputs(
         len(views), features, input_scaling, device, present
     )
     return PreparedInputs(
-        prepared, view_graphs, input_scaling, fused, network_features, center, device
+        prepared, view_graphs, input_scaling, fused, network_features, center, device, world
     )
 
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from manyview.distributed.shard import Shard
 from manyview.distributed.world import World
 from manyview.graphs.partition import Partition
-from manyview.graphs.sharding import shard_support
+from manyview.graphs.sharding import row_entries, shard_support
 from manyview.layers.graph_convolution import RowCenters
 from manyview.layers.graph_learning import EdgeGraphLearning, FactorGraphLearning
 from manyview.layers.sparse_product import csr_tensor
@@ -95,13 +95,8 @@ def take_rows(matrix: Tensor, rows: Tensor) -> Tensor:
     """Select rows of a dense or a sparse CSR matrix."""
     if matrix.layout == torch.strided:
         return matrix.index_select(0, rows)
-    starts = matrix.crow_indices()
-    lengths = starts.diff().index_select(0, rows)
+    lengths, entries = row_entries(matrix.crow_indices(), rows)
     own_starts = torch.cat([lengths.new_zeros(1), lengths.cumsum(0)])
-    n_entries = int(own_starts[-1])
-    shifts = starts[:-1].index_select(0, rows) - own_starts[:-1]
-    entries = torch.repeat_interleave(shifts, lengths, output_size=n_entries)
-    entries += torch.arange(n_entries, device=entries.device)
     columns, values = (
         part.index_select(0, entries) for part in (matrix.col_indices(), matrix.values())
     )

@@ -19,7 +19,6 @@ from manyview.network.sharding import (
     divided_parameters,
     gather_weights,
     own_rows,
-    shard_inputs,
     shard_network,
 )
 
@@ -82,20 +81,27 @@ class NetworkPart:
         shard = self.inputs.support.shard
         return values if shard is None else own_rows(values, shard)
 
-    def join(self) -> MGCNDNS:
-        """Return the network of all samples with the weights of all processes; collective."""
+    def join(self) -> None:
+        """Give the network of all samples the weights of all processes; collective."""
         shard = self.inputs.support.shard
         if shard is not None:
             gather_weights(self.network, shard, self.whole)
             self.whole.eval()
-        return self.whole
+
+    @torch.no_grad()
+    def logits(self) -> np.ndarray:
+        """Return the logits of all samples, [sample, class]; collective."""
+        self.network.eval()
+        logits, shard = self.network(*self.inputs), self.inputs.support.shard
+        return np.asarray((logits if shard is None else shard.by_sample(logits)).cpu().numpy())
 
 
-def divide_network(network: MGCNDNS, inputs: NetworkInputs, world: World) -> NetworkPart:
-    """Divide a network and its inputs among the processes of a world; collective."""
-    if not world.is_shared:
+def divide_network(network: MGCNDNS, inputs: NetworkInputs) -> NetworkPart:
+    """Divide a network among the processes that share it; collective.
+
+    `inputs` are those of this process, see `shard_inputs`; of one process alone, all.
+    """
+    shard = inputs.support.shard
+    if shard is None:
         return NetworkPart(network, inputs, network)
-    own = shard_inputs(inputs, world)
-    assert own.support.shard is not None
-    part = shard_network(network, own.support.shard)
-    return NetworkPart(part, own, network, SharedTraining(world))
+    return NetworkPart(shard_network(network, shard), inputs, network, SharedTraining(shard.world))

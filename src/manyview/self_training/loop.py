@@ -16,6 +16,7 @@ from manyview.base.summary import StageRecord
 from manyview.distributed.world import world
 from manyview.network.mgcn_dns import MGCNDNS, NetworkInputs
 from manyview.network.prepared import PreparedInputs
+from manyview.network.shared_training import NetworkPart
 from manyview.network.spectral import linear_probabilities
 from manyview.network.training import TrainingCurve
 from manyview.numerics import softmax
@@ -34,8 +35,10 @@ class Stage:
         0 for a network that is trained on the labels alone.
     is_final
         Whether its predictions are those of the fit; otherwise they become pseudo-labels.
-    inputs, generator
-        What it is trained on, and its source of randomness.
+    inputs, own_inputs
+        What it is trained on, and the part of it that this process has.
+    generator
+        Its source of randomness.
     pseudo_labels, previous
         What it learns besides the labels, and the network these come from; None for the first.
     """
@@ -43,21 +46,23 @@ class Stage:
     number: int
     is_final: bool
     inputs: NetworkInputs
+    own_inputs: NetworkInputs
     generator: torch.Generator
     pseudo_labels: PseudoLabels | None = None
     previous: MGCNDNS | None = None
 
 
-Train = Callable[[Stage], tuple[MGCNDNS, TrainingCurve]]
+Train = Callable[[Stage], tuple[NetworkPart, TrainingCurve]]
 
 
 @dataclass(frozen=True)
 class SelfTrainingResult:
     """Result of a fit in stages."""
 
-    # the last network that was finished, and its training curve
+    # the last network that was finished, its training curve, and its logits of all samples
     network: MGCNDNS
     curve: TrainingCurve
+    logits: np.ndarray
     stages: tuple[StageRecord, ...]  # one record per network that was trained on pseudo-labels
     is_complete: bool  # whether that network is the final one, not one that makes pseudo-labels
 
@@ -133,29 +138,25 @@ def self_train(
                 early_fusion_graph=prepared.early_fusion_graph,
                 world=world(),
             )
-        inputs = prepared.inputs if is_final or is_warm else prepared.teacher_inputs
+        if is_final or is_warm:
+            inputs = prepared.inputs, prepared.own_inputs
+        else:
+            inputs = prepared.teacher_inputs, prepared.own_teacher_inputs
         own = _generator_of_stage(generator, number)
-        network, curve = train(Stage(number, is_final, inputs, own, pseudo_labels, network))
+        part, curve = train(Stage(number, is_final, *inputs, own, pseudo_labels, network))
         if curve.was_cut_short and result is not None:
             return replace(result, curve=replace(result.curve, stopped=curve.stopped))
-        before = probabilities
-        if before is not None or not is_final:
-            probabilities = predict_probabilities(network, inputs)
-        del inputs  # the next stage may have others
-        if before is not None and probabilities is not None and pseudo_labels is not None:
+        before, logits, network = probabilities, part.logits(), part.whole
+        probabilities = softmax(logits)
+        del inputs, part  # the next stage may have others
+        if before is not None and pseudo_labels is not None:
             changed = (before.argmax(axis=1) != probabilities.argmax(axis=1)).mean()
             records.append(StageRecord(curve.n_epochs, float(changed), pseudo_labels.agreement))
-        result = SelfTrainingResult(network, curve, tuple(records), is_final)
+        result = SelfTrainingResult(network, curve, logits, tuple(records), is_final)
         if is_final or curve.was_cut_short:
             break
     assert result is not None  # there is at least one stage
     return result
-
-
-@torch.no_grad()
-def predict_probabilities(network: MGCNDNS, inputs: NetworkInputs) -> np.ndarray:
-    """Return the class probabilities a network gives: [sample, class]."""
-    return _agreed(softmax(network(*inputs).cpu().numpy()))
 
 
 def _agreed(probabilities: np.ndarray) -> np.ndarray:
