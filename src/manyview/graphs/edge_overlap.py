@@ -5,6 +5,7 @@ random, so few of its edges occur in other views.
 """
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from scipy import sparse
@@ -49,12 +50,15 @@ def overlap_weights(graphs: Sequence[sparse.csr_array]) -> np.ndarray:
     off = [sparse.csr_array(sparse.triu(graph, k=1)) for graph in graphs]
     n_samples = off[0].shape[0]
     n_pairs = max(n_samples * (n_samples - 1) / 2, 1)
-    found = np.zeros(len(off))
-    for number, graph in enumerate(off):
-        excess = []
-        for other in (one for place, one in enumerate(off) if place != number):
-            chance = min(other.count_nonzero() / n_pairs, 1 - MIN_WEIGHT)
-            excess.append((edge_overlap(graph, [other]) - chance) / (1 - chance))
-        found[number] = max(np.mean(excess), 0.0) if excess else 1.0
+    n_edges = np.array([graph.count_nonzero() for graph in off])
+    chances = np.minimum(n_edges / n_pairs, 1 - MIN_WEIGHT)
+    shared = np.zeros((len(off), len(off)))
+    for one, other in combinations(range(len(off)), 2):
+        shared[one, other] = shared[other, one] = off[one].multiply(off[other]).count_nonzero()
+    overlap = shared / np.maximum(n_edges, 1)[:, None]  # of each graph with each other one
+    excess = (overlap - chances) / (1 - chances)
+    found = np.ones(len(off))
+    for number in range(len(off) if len(off) > 1 else 0):
+        found[number] = max(np.delete(excess[number], number).mean(), 0.0)
     found = np.maximum(found, MIN_WEIGHT * max(found.max(), MIN_WEIGHT))
     return np.asarray(found / found.sum())
