@@ -40,12 +40,22 @@ def answer() -> str:
     if not measured:
         return NOT_YET
     last = max(measured, key=lambda row: row["request"]["n_samples"])
-    peak = last.get("anonymous_mb", last.get("peak_mb"))
-    return (
+    found = (
         f"The largest fit that was measured on one machine has {size_of(last)} samples in three "
-        f"views. It took {last['seconds']['whole'] / 60:.0f} minutes and {memory(peak)}, and "
-        f"labeled {100 * last['accuracy']:.1f}% of the unlabeled samples correctly."
+        f"views. It took {last['seconds']['whole'] / 60:.0f} minutes and {memory(peak_of(last))}, "
+        f"and labeled {100 * last['accuracy']:.1f}% of the unlabeled samples correctly."
     )
+    if "resident_mb" in last:
+        found += (
+            f" With the pages of mapped files, which the system takes back when memory is short, "
+            f"it held up to {memory(last['resident_mb'])}."
+        )
+    return found
+
+
+def peak_of(row: Row) -> float:
+    """Return the memory of a fit, in MB; with a scratch folder, what only the process can free."""
+    return float(row.get("anonymous_mb", row.get("peak_mb")))
 
 
 def one_machine() -> str:
@@ -58,7 +68,7 @@ def one_machine() -> str:
             seconds(row["fixed_epoch"]["median"]),
             seconds(row["epoch"]["median"]),
             seconds(row["seconds"]["whole"]),
-            memory(row.get("anonymous_mb", row.get("peak_mb"))),
+            memory(peak_of(row)),
             "on disk" if "anonymous_mb" in row else "in memory",
             f"{100 * row['accuracy']:.1f}",
         ]

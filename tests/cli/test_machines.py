@@ -1,13 +1,15 @@
 """Several machines, each a network namespace of this one: torchrun lets their processes meet."""
 
+import os
 import time
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from machines import NotAllowedError, machines
 from shared_runs import assert_equal_runs, assert_identical_runs, wait_for_checkpoint
 
-pytestmark = pytest.mark.slow
+REAL_DATA = Path(os.environ.get("MANYVIEW_DATA", "")).absolute()  # tests here do not see it
 OPTIONS = ("--label-ratio", "0.2", "-p", "hidden=8", "-p", "max_epochs=40")
 MINUTE = 60
 
@@ -63,14 +65,15 @@ def kill_one_and_continue(network, n_machines, data, options, folder, *, seconds
     assert not out.with_name("killed.checkpoint").exists()
 
 
-@pytest.mark.parametrize("n_machines", [2, 4])
+@pytest.mark.parametrize("n_machines", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_machine_is_killed_and_the_same_command_continues(network, tmp_path, n_machines):
     options = ["--label-ratio", "0.02"]
     kill_one_and_continue(network, n_machines, "digits", options, tmp_path, seconds=300)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("n_machines", [2, 4])
 def test_a_killed_fit_of_70_000_digits_continues(network, tmp_path, n_machines):
-    options = ["--label-ratio", "0.01"]
+    options = ["--label-ratio", "0.01", "--data-dir", REAL_DATA]
     kill_one_and_continue(network, n_machines, "mnist-70k", options, tmp_path, seconds=3600)
