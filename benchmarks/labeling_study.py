@@ -130,8 +130,9 @@ class Simulation:
         self.rng = np.random.default_rng(seed)
         self.mistakes = mistakes
         self.y_encoded = np.full(len(self.truth), -1)
-        self.n_answers, self.checked = 0, set()  # rows that were asked twice
-        self.learner = Learner(dataset.views, TwoStepClassifier(random_state=seed), folder)
+        self.n_answers, self.checked = 0, {}  # whether the label of rows asked twice was changed
+        model = TwoStepClassifier(random_state=seed, label_audit="report")
+        self.learner = Learner(dataset.views, model, folder)
         n_neighbors = self.learner.model.parameter_group("graph").n_neighbors
         prepared = self.learner.model.prepare_graphs(self.learner.samples, n_neighbors)
         features = smoothed_features(prepared, self.learner.graph, np.random.default_rng(0))
@@ -142,7 +143,8 @@ class Simulation:
         """Learn from the labels; return the accuracy on all samples and the CPU seconds."""
         start = process_time()
         labels, checked = self.y_encoded.copy(), tuple(self.checked)
-        task = Task(self.n_answers, labels, tuple(self.names), checked=checked)
+        n_changed = sum(self.checked.values())
+        task = Task(self.n_answers, labels, tuple(self.names), checked=checked, n_changed=n_changed)
         found = self.learner.learn(task)
         self.found = self.learner.complete(task, found) or found
         accuracy = 0.0
@@ -159,7 +161,7 @@ class Simulation:
                 others = np.delete(np.arange(len(self.names)), number)
                 number = self.rng.choice(others)
             if self.y_encoded[row] >= 0:
-                self.checked.add(row)
+                self.checked[row] = bool(self.y_encoded[row] != number)
             self.y_encoded[row] = number
             self.n_answers += 1
 

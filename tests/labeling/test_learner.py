@@ -1,5 +1,7 @@
 """The learner: starts without labels, learns, and continues from its files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -117,6 +119,11 @@ def test_a_label_that_others_contradict_is_asked_again_until_it_is_checked(learn
     for answered in ({"checked": (wrong,)}, {"skipped": (wrong,)}):
         queue = learner.learn(Task(22, y_encoded, NAMES, **answered)).queue
         assert AGAIN not in queue.reasons
+    others = np.flatnonzero(y_encoded >= 0)[1:6]
+    confirmed = Task(20, y_encoded, NAMES, checked=tuple(others.tolist()))
+    assert learner.learn(confirmed).queue.reasons.tolist().index(AGAIN) > 5
+    changed = learner.learn(replace(confirmed, number=24, n_changed=5)).queue
+    assert changed.reasons.tolist().index(AGAIN) == 0
     few = np.where(np.arange(60) < 8, y_encoded, -1)
     assert AGAIN not in learner.learn(Task(23, few, NAMES)).queue.reasons
 

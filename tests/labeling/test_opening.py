@@ -58,8 +58,11 @@ def test_a_ratio_shows_some_labels(start):
 def test_parameters_reach_the_model(start):
     assert start(params={"hidden": 16}, seed=3).params == {
         "random_state": 3,
+        "label_audit": "report",  # the person decides about doubtful labels
         "estimator__hidden": 16,
     }
+    strict = start("strict", params={"label_audit": "leave-out"})
+    assert strict.params["label_audit"] == "leave-out"
     with pytest.raises(InputError, match="warm_start is always on"):
         start("other", params={"warm_start": True})
 

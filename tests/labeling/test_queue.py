@@ -7,12 +7,15 @@ from scipy import sparse
 from manyview.active_learning.proposals import cover
 from manyview.labeling.queue import (
     AGAIN,
+    AGAIN_EVERY,
     NEW,
     REASONS,
     UNCERTAIN,
+    fraction_new,
     make_queue,
     rows_of_class,
     sample_similarity,
+    spacing_again,
     sure_rows,
 )
 
@@ -77,6 +80,34 @@ def test_every_fifth_answer_is_a_second_look_while_labels_are_contradicted(nobod
     assert queue.rows[queue.reasons != AGAIN].tolist() == plain.rows.tolist()
     short = make_queue(alike, probabilities, is_labeled, nobody, 1, again=[8, 0])
     assert short.rows.tolist() == [*plain.rows[:1], 8, 0]
+
+
+def test_new_samples_and_second_looks_are_counted_over_all_answers(nobody):
+    probabilities = np.tile([0.6, 0.4], (40, 1))
+    is_labeled = nobody.copy()
+    is_labeled[[0, 8, 16]] = True
+    alike = sample_similarity(planted())
+    shown = []  # one answer per queue, as where the model learns faster than the person labels
+    for n_answers in range(32):
+        options = {"again": [8], "again_every": 16, "new_fraction": 1 / 8, "n_answers": n_answers}
+        shown.append(make_queue(alike, probabilities, is_labeled, nobody, 1, **options).reasons[0])
+    assert [place for place, reason in enumerate(shown) if reason == NEW] == [7, 23]
+    assert [place for place, reason in enumerate(shown) if reason == AGAIN] == [15, 31]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "fraction"),
+    [([1, 1, 1], 1 / 4), ([5, 1, 14], 1 / 10), ([30, 30], 1 / 16), ([], 1 / 16)],
+)
+def test_new_classes_are_looked_for_by_the_labels_that_are_alone(sizes, fraction):
+    assert fraction_new(sizes) == pytest.approx(fraction)
+
+
+def test_confirmed_labels_are_asked_again_less_often():
+    confirmed = [spacing_again(n, 0) for n in range(6)]
+    assert confirmed == sorted(confirmed)
+    assert confirmed[0] == AGAIN_EVERY < confirmed[1] < confirmed[5]
+    assert spacing_again(5, 3) == AGAIN_EVERY < spacing_again(5, 1) < spacing_again(5, 0)
 
 
 def test_lazy_choice_equals_the_literal_one(rng):

@@ -124,7 +124,7 @@ def test_the_queue_asks_again_about_a_contradicted_label_until_it_is_answered(se
     assert service.show(kept, "w")["reason"] is None
     service.label([changed], "0", window="v", source="second look", seen=["2"])
     assert service.rows_again() == []
-    assert service.task().checked == (kept, changed)
+    assert (service.task().checked, service.task().n_changed) == ((kept, changed), 1)
     assert service.next_row("w") not in (kept, changed)
     service.undo("w")
     assert service.rows_again() == [kept]

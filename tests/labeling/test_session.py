@@ -170,8 +170,11 @@ def test_a_label_is_checked_when_it_was_confirmed_or_given_twice(opened, session
     session.keep("s1")
     session.label({"s2": "dog"}, source="second look")
     assert all(map(session.is_checked, ("s1", "s2")))
+    assert [session.is_changed(one) for one in ("s1", "s2", "s3")] == [False, True, False]
     session = opened()
     assert all(map(session.is_checked, ("s1", "s2")))
+    assert session.is_changed("s2")
     session.undo()
+    assert not session.is_changed("s2")
     session.undo()
     assert not any(map(session.is_checked, ("s1", "s2")))

@@ -27,7 +27,12 @@ from manyview.labeling.learned import (
     strongest_neighbors,
 )
 from manyview.labeling.progress import Estimate, read_estimate
-from manyview.labeling.queue import make_queue, sample_similarity
+from manyview.labeling.queue import (
+    fraction_new,
+    make_queue,
+    sample_similarity,
+    spacing_again,
+)
 from manyview.labeling.two_step import TwoStepClassifier
 from manyview.network.prepared import PreparedInputs
 from manyview.network.spectral import propagated_features
@@ -56,6 +61,8 @@ class Task:
         Rows that are not shown again.
     checked
         Rows whose label was given twice, or confirmed; they are not asked again.
+    n_changed
+        How many of these have another label than at first.
     """
 
     number: int
@@ -63,6 +70,7 @@ class Task:
     classes: tuple[str, ...]
     skipped: tuple[int, ...] = ()
     checked: tuple[int, ...] = ()
+    n_changed: int = 0
 
     @property
     def is_labeled(self) -> np.ndarray:
@@ -211,7 +219,9 @@ class Learner:
                 model.label_distributions_,
                 task.is_labeled,
                 task.is_skipped,
+                new_fraction=fraction_new(np.bincount(task.y_encoded[task.is_labeled])),
                 again=self._contradicted(task),
+                again_every=spacing_again(len(task.checked), task.n_changed),
                 n_answers=task.number,
             ),
             evidence=evidence,

@@ -92,7 +92,8 @@ def start_labeling(
     With `hides_labels`, the labels of the data only measure the predictions, unless a label ratio
     shows some of them.
     """
-    asked = settings.run
+    asked = _learning_from_all(settings.run)
+    settings = replace(settings, run=asked)
     ids = [str(name) for name in data.sample_ids]
     shown: np.ndarray | None = None if hides_labels else data.labels
     if asked.label_ratio is not None:
@@ -123,7 +124,7 @@ def write_final(
 ) -> Run:
     """Fit the labels from scratch, and write the files of a run beside them.
 
-    The same fit as `manyview fit` with the `labels.csv` of the folder.
+    The same fit as `manyview fit -p label_audit=report` with the `labels.csv` of the folder.
     """
     folder, data, asked = labeling.folder, labeling.data, labeling.settings.run
     source = replace(asked.source, labels=str(folder / LABELS_NAME))
@@ -175,6 +176,15 @@ def _claim_folder(folder: Path, data: Dataset, asked: RunSettings) -> None:
     except OSError as error:
         raise not_written(folder, error) from error
     write_whole(file, json.dumps(document, indent=2) + "\n")
+
+
+def _learning_from_all(asked: RunSettings) -> RunSettings:
+    """Return settings by which no label is left out, unless they say so.
+
+    The person is asked about doubtful labels. And the queue picks samples that are hard, which are
+    predicted wrongly more often, so that right labels look wrong.
+    """
+    return replace(asked, params={"label_audit": "report", **asked.params})
 
 
 def _model_params(asked: RunSettings) -> dict[str, Any]:

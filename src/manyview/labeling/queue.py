@@ -6,8 +6,12 @@ turns, so that no two chosen samples are alike:
 uncertain    uncertain samples that are similar to other uncertain samples
 new          samples unlike anything labeled, which may belong to a class that has no label yet
 
+The more classes have a single label, the likelier another has none, and the more often new samples
+are shown.
+
 A person makes mistakes, and where labels are few, one of them misleads the model in a whole region.
-So every fifth sample is a labeled one whose label the others contradict, if there is one:
+So labels that the others contradict are asked again: every fifth sample at first, and less often
+the more of them the person has confirmed.
 
 again        a given label to confirm or to change
 """
@@ -28,8 +32,10 @@ from manyview.active_learning.proposals import (
 QUEUE_LENGTH = 40
 REASONS = ("covers", "uncertain", "new", "again")
 COVERS, UNCERTAIN, NEW, AGAIN = range(4)
-NEW_EVERY = 4  # every fourth sample looks for new classes
-AGAIN_EVERY = 5  # at most every fifth is asked again
+NEW_OFTEN, NEW_SELDOM = 1 / 4, 1 / 16  # fraction of answers that look for new classes
+NEW_PER_SINGLE = 2.0  # this fraction, relative to that of labels that are alone in their class
+AGAIN_EVERY = 5  # answers; at most one in five is about a labeled sample
+AGAIN_POWER = 2.0  # how fast this falls where such labels turn out right
 MAX_TWO_HOP = 60_000  # samples; beyond, two hops of the graph take too much memory
 
 
@@ -70,13 +76,15 @@ def make_queue(
     is_skipped: np.ndarray,
     n: int = QUEUE_LENGTH,
     *,
+    new_fraction: float = NEW_OFTEN,
     again: Sequence[int] = (),
+    again_every: int = AGAIN_EVERY,
     n_answers: int = 0,
 ) -> Queue:
     """Choose the next `n` samples, or all that are left.
 
-    Labeled rows in `again` are asked again in this order, so that of all answers, the `n_answers`
-    before included, at most every fifth is of this kind.
+    Of all answers, the `n_answers` before included, about the fraction `new_fraction` looks for new
+    classes, and at most one in `again_every` is about a labeled row in `again`, in this order.
 
     Shapes
     ------
@@ -93,15 +101,47 @@ def make_queue(
         return Queue(np.array(rows, dtype=np.int64), np.full(n, COVERS), gains)
     uncertain = CoverageChoice(coverage, margin_uncertainty(probabilities))
     gains = uncertain.gains.copy()
-    reasons = np.where(np.arange(n) % NEW_EVERY == NEW_EVERY - 1, NEW, UNCERTAIN)
+    new_every = round(1 / new_fraction)
+    is_new = (np.arange(n) + n_answers) % new_every == new_every - 1
+    reasons = np.where(is_new, NEW, UNCERTAIN)
     rows = [(everywhere if reason == NEW else uncertain).take() for reason in reasons]
-    first = (AGAIN_EVERY - 1 - n_answers) % AGAIN_EVERY  # place of the next fifth answer
-    places = [min(first + i * (AGAIN_EVERY - 1), n) for i in range(len(again))]
+    first = (again_every - 1 - n_answers) % again_every  # place of the next such answer
+    places = [min(first + i * (again_every - 1), n) for i in range(len(again))]
     return Queue(
         np.insert(np.array(rows, dtype=np.int64), places, again),
         np.insert(reasons, places, AGAIN),
         gains,
     )
+
+
+def fraction_new(class_sizes: Sequence[int] | np.ndarray) -> float:
+    """Return which fraction of samples should look for new classes, by the labels per class.
+
+    The probability that a random sample is of a class without a label is about the fraction of
+    labels that are alone in their class (Good, Turing).
+
+    Examples
+    --------
+    >>> fraction_new([1, 1, 3]), fraction_new([1, 20, 19]), fraction_new([20, 20])
+    (0.25, 0.0625, 0.0625)
+    """
+    sizes = np.asarray(class_sizes)
+    single = float((sizes == 1).sum() / max(sizes.sum(), 1))
+    return float(np.clip(NEW_PER_SINGLE * single, NEW_SELDOM, NEW_OFTEN))
+
+
+def spacing_again(n_checked: int, n_changed: int) -> int:
+    """Return after how many answers a contradicted label is asked again.
+
+    Where a person has confirmed most of the labels that were asked again, the model errs.
+
+    Examples
+    --------
+    >>> spacing_again(0, 0), spacing_again(2, 0), spacing_again(2, 2)
+    (5, 20, 5)
+    """
+    wrong = (n_changed + 1) / (n_checked + 2)
+    return round(AGAIN_EVERY * float(max(0.5 / wrong, 1.0) ** AGAIN_POWER))
 
 
 def rows_of_class(

@@ -181,9 +181,15 @@ class Service(Showing):
             for name, label in session.labels.items():
                 y_encoded[session.row_of[name]] = number_of[label]
             skipped = tuple(session.row_of[name] for name in session.skipped)
-            twice = filter(session.is_checked, session.labels)
-            checked = tuple(session.row_of[name] for name in twice)
-            return Task(session.number, y_encoded, tuple(session.classes), skipped, checked)
+            twice = list(filter(session.is_checked, session.labels))
+            return Task(
+                session.number,
+                y_encoded,
+                tuple(session.classes),
+                skipped,
+                checked=tuple(session.row_of[name] for name in twice),
+                n_changed=sum(map(session.is_changed, twice)),
+            )
 
     def _changed(self) -> None:
         self._edits = (self.session.number, *self._edits[1:])

@@ -122,8 +122,16 @@ class Session:
         label = self.labels.get(sample)
         if label is None:
             return False
-        answers = [one for one in self._history[sample] if one[0] not in self._undone]
-        return len(answers) > 1 or self.kept.get(sample) == label
+        return len(self._answers(sample)) > 1 or self.kept.get(sample) == label
+
+    def is_changed(self, sample: str) -> bool:
+        """Whether the label is another than the one that was given first."""
+        label = self.labels.get(sample)
+        return label is not None and self._answers(sample)[0] != label
+
+    def _answers(self, sample: str) -> list[str | None]:
+        """Return the labels that a sample was given, None where one was removed, and not undone."""
+        return [label for number, label, _ in self._history[sample] if number not in self._undone]
 
     def undo(self, window: str = "") -> dict[str, Any]:
         """Undo the last act of a window; return it."""
