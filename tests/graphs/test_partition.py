@@ -9,7 +9,7 @@ from scipy import sparse
 
 from manyview.distributed.world import World
 from manyview.graphs import partition
-from manyview.graphs.partition import Partition, fewest_cut, partition_nodes
+from manyview.graphs.partition import Partition, fewest_cut, partition_nodes, sample_owners
 from manyview.graphs.support import GraphSupport
 
 
@@ -103,6 +103,20 @@ def test_a_small_support_is_divided_into_blocks_of_nearly_as_many_edges(rng):
     lengths = support.row_starts.diff().numpy()
     sums = [lengths[found.blocks.slice_of(rank)].sum() for rank in range(2)]
     assert max(sums) - min(sums) <= 2 * lengths.max()
+
+
+def test_owners_of_samples_divide_another_support_of_the_same_samples(rng):
+    pytest.importorskip("pymetis")
+    support = clustered_support(rng)
+    owners = sample_owners(support, TWO)
+    columns = support.matrix_of(torch.ones(support.n_pairs)).tocoo()  # by sample
+    assert (owners[columns.row] != owners[columns.col]).numpy().mean() < 0.01
+    other = clustered_support(np.random.default_rng(5))
+    assert not torch.equal(other.order, support.order)
+    found = Partition.of_owners(other.by_place(owners), 2)
+    for rank in range(2):
+        places = found.places[found.blocks.slice_of(rank)]
+        assert (owners[other.order.long()[places]] == rank).all()
 
 
 def test_without_metis_blocks_are_used_and_one_line_says_so(rng, monkeypatch, capsys):

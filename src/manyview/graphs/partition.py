@@ -76,6 +76,12 @@ def partition_nodes(support: GraphSupport, world: World) -> Partition:
     return Partition.of_owners(torch.from_numpy(owners), world.size)
 
 
+def sample_owners(support: GraphSupport, world: World) -> Tensor:
+    """Return the process that `partition_nodes` gives each sample to: [sample]; collective."""
+    partition = partition_nodes(support, world)
+    return support.by_sample(partition.blocks.owners(partition.numbers))
+
+
 def _owners(support: GraphSupport, n_processes: int) -> np.ndarray | None:
     if support.n_samples < MIN_NODES:
         return None
@@ -86,7 +92,7 @@ def _owners(support: GraphSupport, n_processes: int) -> np.ndarray | None:
         return None
 
 
-@cache  # a fit divides the samples for every network
+@cache  # once is enough
 def _say_that_metis_is_missing() -> None:
     show_message(
         "pymetis is not installed, so neighbors are often in different processes, which then "

@@ -19,6 +19,7 @@ from manyview.distributed.world import ALONE, World
 from manyview.graphs.early_fusion import early_fusion_graph
 from manyview.graphs.edge_overlap import overlap_weights
 from manyview.graphs.normalization import renormalize
+from manyview.graphs.partition import Partition, sample_owners
 from manyview.graphs.prepare import PreparedViews, prepare_views
 from manyview.graphs.support import GraphSupport
 from manyview.layers.graph_convolution import Center, RowCenters
@@ -84,8 +85,16 @@ class PreparedInputs:
         fused = [] if self.early_fusion_graph is None else [self.early_fusion_graph]
         return [*self.view_graphs, *fused]
 
+    @cached_property
+    def _owners(self) -> Tensor:
+        """[sample] the process that trains on each, in all networks; collective."""
+        return sample_owners(self.teacher_inputs.support.to("cpu"), self.world)
+
     def _divided(self, inputs: NetworkInputs) -> NetworkInputs:
-        return shard_inputs(inputs, self.world) if self.world.is_shared else inputs
+        if not self.world.is_shared:
+            return inputs
+        owners = inputs.support.to("cpu").by_place(self._owners)
+        return shard_inputs(inputs, self.world, Partition.of_owners(owners, self.world.size))
 
     def _aligned(self, graphs: Sequence[sparse.csr_array]) -> NetworkInputs:
         support, weights = align_graphs(graphs)
