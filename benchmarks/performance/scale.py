@@ -1,8 +1,6 @@
 """docs/how-far.md: how far one machine goes, and what several would take, from stored rows."""
 
-from typing import Any
-
-from manyview.estimators.fit_memory import WITH_SCRATCH
+from manyview.estimators.fit_memory import WITH_SCRATCH, bytes_of_parts
 from performance import processes
 from performance.formats import NOT_YET, memory, ratio, seconds, table
 from performance.isolated import ROOT
@@ -193,14 +191,16 @@ def predicted(base: Row, needed: float, n_samples: int, n_machines: int, kind: s
 
 def memory_bytes(n_samples: int, n_neighbors: int = 10) -> float:
     """Estimate the memory of a machine with a scratch folder: all graphs, by the fit's own rule."""
-    costs: Any = WITH_SCRATCH
-    n_edges = (1.4 * n_neighbors * N_VIEWS + 1) * n_samples
-    return float(
-        costs.edge * n_edges
-        + costs.edge_view * 1.4 * n_neighbors * (N_VIEWS + 1) * n_samples
-        + (costs.sample_input + costs.sample_joint) * N_COLUMNS * n_samples
-        + costs.sample_hidden * (HIDDEN + N_CLASSES) * n_samples
-        + costs.sample_neighbor * n_neighbors * n_samples
+    n_edges_by_view = 1.4 * n_neighbors * n_samples
+    return bytes_of_parts(
+        WITH_SCRATCH,
+        n_samples,
+        n_values=N_COLUMNS * n_samples,
+        n_edges=N_VIEWS * n_edges_by_view + n_samples,
+        n_graph_edges=(N_VIEWS + 1) * n_edges_by_view,
+        n_hidden=HIDDEN + N_CLASSES,
+        n_neighbors=n_neighbors,
+        early_fusion=True,
     )
 
 

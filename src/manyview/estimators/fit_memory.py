@@ -31,6 +31,10 @@ class Costs:
         A hidden value, its gradient, and what dropout keeps.
     sample_neighbor
         Indices, distances and candidates of one view's search.
+    sample_block
+        A sample's part of copies of blocks, and of freed memory that the process still holds.
+    most_blocks
+        All of these at most: blocks have a largest size, and larger arrays are given back.
     """
 
     edge: float
@@ -39,10 +43,14 @@ class Costs:
     sample_joint: float
     sample_hidden: float
     sample_neighbor: float
+    sample_block: float = 0.0
+    most_blocks: float = 0.0
 
 
 IN_MEMORY = Costs(70, 25, 8, 4, 24, 100)
-WITH_SCRATCH = Costs(40, 3, 1, 2, 20, 20)  # with a `scratch_dir`
+# With a `scratch_dir`. From 30,000, 300,000 and 5,000,000 samples (benchmarks `processes` and
+# `five-million`).
+WITH_SCRATCH = Costs(30, 3, 1, 2, 16, 20, sample_block=2000, most_blocks=650e6)
 
 
 def memory_of_fit(
@@ -85,14 +93,48 @@ def memory_of_fit(
     n_edges = min(sum(n_edges_by_view) + n_samples, n_samples**2)
     if early_fusion and len(views.feature_names) > 1:  # freed before the last network is trained
         n_edges_by_view.append(min(1.4 * n_neighbors, n_samples) * n_samples)
-    costs = IN_MEMORY if get_config().scratch_dir is None else WITH_SCRATCH
-    needed = BASE + costs.edge * n_edges + costs.edge_view * sum(n_edges_by_view)
-    needed += (costs.sample_input + costs.sample_joint * early_fusion) * n_values
-    needed += costs.sample_hidden * n_samples * (hidden * (n_layers - 1) + n_classes)
-    needed += costs.sample_neighbor * n_samples * n_neighbors
+    needed = bytes_of_parts(
+        IN_MEMORY if get_config().scratch_dir is None else WITH_SCRATCH,
+        n_samples,
+        n_values=n_values,
+        n_edges=n_edges,
+        n_graph_edges=sum(n_edges_by_view),
+        n_hidden=hidden * (n_layers - 1) + n_classes,
+        n_neighbors=n_neighbors,
+        early_fusion=early_fusion,
+    )
     if graph_learning == "full":  # two factors, their gradients and Adam's moments
         needed += 8 * 4 * n_samples**2
     return float(needed / GB)
+
+
+def bytes_of_parts(
+    costs: Costs,
+    n_samples: int,
+    *,
+    n_values: float,
+    n_edges: float,
+    n_graph_edges: float,
+    n_hidden: int,
+    n_neighbors: int,
+    early_fusion: bool,
+) -> float:
+    """Add up the bytes of the parts of a fit.
+
+    Parameters
+    ----------
+    n_values
+        In all views.
+    n_edges, n_graph_edges
+        Of the support, and of all graphs together.
+    n_hidden
+        Values per sample in all layers, the logits among them.
+    """
+    needed = BASE + costs.edge * n_edges + costs.edge_view * n_graph_edges
+    needed += (costs.sample_input + costs.sample_joint * early_fusion) * n_values
+    needed += costs.sample_hidden * n_samples * n_hidden
+    needed += costs.sample_neighbor * n_samples * n_neighbors
+    return needed + min(costs.sample_block * n_samples, costs.most_blocks)
 
 
 def check_fit_memory(views: MultiView, title: str, *, verbose: bool, **settings: Any) -> None:
